@@ -1,0 +1,117 @@
+/** The composition root: the only place that knows every part. Opens, wires, starts in order and stops in reverse. */
+import { hostname } from "node:os";
+import { join } from "node:path";
+import type { Config } from "./config.ts";
+import type { App, Identity } from "./context.ts";
+import { connect } from "./database/connect.ts";
+import { migrate } from "./database/migrate.ts";
+import { createEvents } from "./events/events.ts";
+import { recordAudit } from "./features/audit/service.ts";
+import { operations } from "./features/index.ts";
+import { checkScopes } from "./features/tokens/scopes.ts";
+import { createJobTokens, resolveToken, startTokenUse } from "./features/tokens/service.ts";
+import { openSetup } from "./features/users/setup.ts";
+import { resolveMember } from "./features/workspaces/members.ts";
+import type { Hooks } from "./http/execute.ts";
+import { mount } from "./http/server.ts";
+import { randomText } from "./lib/ids.ts";
+import { loadInstanceKey } from "./lib/instance-key.ts";
+import { createLog } from "./lib/log.ts";
+import { createQueue } from "./queue/queue.ts";
+import { createRunner } from "./runner/runner.ts";
+import { createRescuer } from "./worker/rescuer.ts";
+import { createWorker } from "./worker/worker.ts";
+
+const MB = 1_000_000;
+
+/** Who runs the machine: the CLI on the data directory, or through the server's socket in it. */
+const OPERATOR: Identity = { email: "operator@localhost", super_admin: true, devops: true, token: undefined };
+
+export interface RunningApp {
+  app: App;
+  /** Answers a request from the network. */
+  fetch: (request: Request) => Response | Promise<Response>;
+  /** Answers a request of the machine's operator. */
+  fetchAsOperator: (request: Request) => Response | Promise<Response>;
+  /** Path of the one-time setup page, while no user exists. */
+  setupPath: () => Promise<string | undefined>;
+  /** Where the server can be reached, once that is known. */
+  listenAt: (url: string) => void;
+  stop: () => Promise<void>;
+}
+
+/**
+ * Opens the database, brings it up to date and starts the worker. The caller holds the data directory.
+ * @throws what the database says when it cannot be opened or is newer than this executable
+ */
+export async function createApp(config: Config): Promise<RunningApp> {
+  const log = createLog(config.log_level);
+  const db = await connect({
+    data_dir: config.data_dir,
+    database_url: config.database_url,
+    max_bytes: config.max_database_mb * MB,
+    max_connections: config.database_connections,
+  });
+  const app = { config, db, log } as { -readonly [K in keyof App]: App[K] };
+  app.events = createEvents();
+  app.queue = createQueue(`${hostname()}-${process.pid}-${randomText(5)}`);
+  app.clock = () => new Date();
+  app.urls = { base: config.base_url ?? "", internal: "" };
+  app.accepting = true;
+  const started: (() => Promise<void>)[] = [() => db.close()];
+  const stopStarted = async () => {
+    for (const stop of started.reverse()) await stop();
+  };
+  try {
+    app.instanceKey = loadInstanceKey(config.data_dir, config.secret_key);
+    const applied = await migrate(db);
+    if (applied.length > 0) log.debug({ migrations: applied }, "the database was brought up to date");
+
+    app.runner = createRunner({
+      directory: join(config.data_dir, "runner"),
+      concurrency: config.workers,
+      max_children: config.max_children,
+      blank_children: config.blank_children,
+      idle_timeout_ms: config.child_idle_s * 1000,
+      max_log_bytes: config.max_log_mb * MB,
+      max_result_bytes: config.max_result_mb * MB,
+      mintToken: createJobTokens(app),
+      log: (level, message, fields) => log[level](fields ?? {}, message),
+    });
+    await app.runner.start();
+    started.push(() => app.runner.stop());
+
+    const tokenUse = startTokenUse(app);
+    started.push(() => tokenUse.stop());
+
+    const rescuer = createRescuer(app);
+    await rescuer.start();
+    started.push(() => rescuer.stop());
+
+    const worker = createWorker(app);
+    await worker.start();
+    started.push(() => worker.stop(config.drain_s * 1000));
+  } catch (cause) {
+    await stopStarted();
+    throw cause;
+  }
+
+  const hooks: Hooks = { resolveToken, resolveMember, checkScopes, recordAudit };
+  const network = mount(app, hooks, operations);
+  const local = mount(app, hooks, operations, () => OPERATOR);
+  let stopping: Promise<void> | undefined;
+  return {
+    app,
+    fetch: network.fetch,
+    fetchAsOperator: local.fetch,
+    setupPath: () => openSetup(app),
+    listenAt(url) {
+      app.urls = { base: config.base_url?.replace(/\/$/, "") ?? url, internal: url };
+    },
+    stop() {
+      app.accepting = false;
+      stopping ??= stopStarted();
+      return stopping;
+    },
+  };
+}

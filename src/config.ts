@@ -1,0 +1,73 @@
+/**
+ * Every setting of the process, in one table: its name, environment variable, default and meaning. `svc serve --help`
+ * and `svc config` print it. Flags win over the environment, the environment over the default.
+ */
+import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
+import { BadRequest } from "./errors.ts";
+
+interface Setting {
+  variable: string;
+  kind: "text" | "number" | "secret";
+  default: string | number | undefined;
+  meaning: string;
+}
+
+const cores = availableParallelism();
+
+export const SETTINGS = {
+  data_dir: { variable: "SVC_DATA_DIR", kind: "text", default: ".svc", meaning: "folder that holds everything the server keeps" },
+  database_url: { variable: "DATABASE_URL", kind: "secret", default: undefined, meaning: "postgres://… to keep the data in PostgreSQL instead of the embedded database" },
+  host: { variable: "SVC_HOST", kind: "text", default: "127.0.0.1", meaning: "address to listen on" },
+  port: { variable: "SVC_PORT", kind: "number", default: 8000, meaning: "port to listen on; 0 picks a free one" },
+  base_url: { variable: "SVC_BASE_URL", kind: "text", default: undefined, meaning: "public address of the instance, where it differs from host and port" },
+  secret_key: { variable: "SVC_SECRET_KEY", kind: "secret", default: undefined, meaning: "key that wraps the workspaces' keys; default: the file instance.key in the data directory" },
+  workers: { variable: "SVC_WORKERS", kind: "number", default: Math.max(2, cores * 2), meaning: "jobs that run at once" },
+  max_children: { variable: "SVC_MAX_CHILDREN", kind: "number", default: Math.max(8, cores * 8), meaning: "script processes kept, running or warm" },
+  blank_children: { variable: "SVC_BLANK_CHILDREN", kind: "number", default: 2, meaning: "script processes started ahead" },
+  child_idle_s: { variable: "SVC_CHILD_IDLE_S", kind: "number", default: 300, meaning: "seconds after which an idle warm process ends" },
+  job_timeout_s: { variable: "TIMEOUT", kind: "number", default: 3600, meaning: "seconds a job may run when nothing else is said" },
+  max_timeout_s: { variable: "MAX_TIMEOUT", kind: "number", default: 604_800, meaning: "most seconds a job may ask for" },
+  wait_result_s: { variable: "TIMEOUT_WAIT_RESULT", kind: "number", default: 600, meaning: "seconds a synchronous call waits" },
+  drain_s: { variable: "SVC_DRAIN_S", kind: "number", default: 10, meaning: "seconds running jobs get to finish at shutdown before they go back to the queue" },
+  max_body_mb: { variable: "REQUEST_SIZE_LIMIT", kind: "number", default: 200, meaning: "largest request body, in MB" },
+  max_log_mb: { variable: "SVC_MAX_LOG_MB", kind: "number", default: 10, meaning: "largest log kept of one job, in MB" },
+  max_result_mb: { variable: "SVC_MAX_RESULT_MB", kind: "number", default: 64, meaning: "largest result of one job, in MB" },
+  max_database_mb: { variable: "SVC_MAX_DATABASE_MB", kind: "number", default: 0, meaning: "quota of the embedded database, in MB; 0 means none" },
+  database_connections: { variable: "SVC_DATABASE_CONNECTIONS", kind: "number", default: 10, meaning: "connections to PostgreSQL" },
+  session_s: { variable: "MAX_SESSION_VALIDITY_SECONDS", kind: "number", default: 259_200, meaning: "seconds a login lasts" },
+  cookie_domain: { variable: "COOKIE_DOMAIN", kind: "text", default: undefined, meaning: "domain of the session cookie" },
+  log_level: { variable: "SVC_LOG_LEVEL", kind: "text", default: "info", meaning: "debug, info, warn or error" },
+} as const satisfies Record<string, Setting>;
+
+type Value<S extends Setting> = S["kind"] extends "number"
+  ? number
+  : S["default"] extends undefined
+    ? string | undefined
+    : string;
+
+export type Config = { readonly [K in keyof typeof SETTINGS]: Value<(typeof SETTINGS)[K]> };
+export type ConfigOverrides = { [K in keyof Config]?: Config[K] | undefined };
+
+/**
+ * Settles every setting: `overrides` (flags), then `environment`, then the default.
+ * @throws BadRequest that lists all wrong values at once
+ */
+export function loadConfig(
+  overrides: ConfigOverrides = {},
+  environment: Record<string, string | undefined> = process.env,
+): Config {
+  const problems: string[] = [];
+  const config: Record<string, string | number | undefined> = {};
+  for (const [name, setting] of Object.entries(SETTINGS) as [keyof Config, Setting][]) {
+    const text = environment[setting.variable];
+    const given = overrides[name] ?? (text === "" ? undefined : text) ?? setting.default;
+    config[name] = setting.kind === "number" ? Number(given) : given;
+    if (setting.kind === "number" && !(Number.isFinite(config[name]) && Number(config[name]) >= 0)) {
+      problems.push(`${setting.variable}=${given}: must be a number, 0 or more (${setting.meaning})`);
+    }
+  }
+  if (problems.length > 0) throw new BadRequest(`bad settings:\n${problems.join("\n")}`);
+  config.data_dir = resolve(String(config.data_dir));
+  return Object.freeze(config) as Config;
+}

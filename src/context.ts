@@ -1,0 +1,96 @@
+/** Types only: what every part may ask for. App carries parts, not features. */
+import type { Config } from "./config.ts";
+import type { Database, Tx } from "./database/database.ts";
+import type { Events } from "./events/events.ts";
+import type { Log } from "./lib/log.ts";
+import type { Queue } from "./queue/queue.ts";
+import type { Runner } from "./runner/types.ts";
+
+export interface App {
+  readonly config: Config;
+  readonly db: Database;
+  readonly queue: Queue;
+  readonly runner: Runner;
+  readonly events: Events;
+  readonly log: Log;
+  /** Now; tests move it. */
+  readonly clock: () => Date;
+  /** Public address without a trailing slash, and the one that jobs on this machine use. */
+  readonly urls: { base: string; internal: string };
+  /** The key that wraps the workspaces' keys: 32 bytes. */
+  readonly instanceKey: Uint8Array;
+  /** False while the server drains: no new jobs. */
+  accepting: boolean;
+}
+
+/** What is known of a token, before any workspace is looked at. */
+export interface Identity {
+  email: string;
+  super_admin: boolean;
+  devops: boolean;
+  /** Undefined for the operator of this machine (the CLI on the data directory), who has no token. */
+  token: TokenFacts | undefined;
+}
+
+export interface TokenFacts {
+  /** SHA-256 of the value, in hex: the key it is stored and revoked by. */
+  hash: string;
+  prefix: string;
+  label: string | undefined;
+  /** Undefined or empty: unrestricted. */
+  scopes: string[] | undefined;
+  /** Set: the token answers only in this workspace. */
+  workspace_id: string | undefined;
+  expiration: Date | undefined;
+  /** Set while the token is that of a running job. */
+  job: { id: string; permissioned_as: string } | undefined;
+}
+
+/** A person's place in one workspace. */
+export interface Member {
+  workspace_id: string;
+  email: string;
+  username: string;
+  is_admin: boolean;
+  operator: boolean;
+  disabled: boolean;
+  created_at: Date;
+  groups: string[];
+}
+
+/** Who calls. */
+export interface Caller {
+  /** Undefined: nobody, the call carried no credentials. */
+  identity: Identity | undefined;
+  /** Set on operations of a workspace whose access rule asks for a member. */
+  member: Member | undefined;
+}
+
+/** What an operation's `run` gets beside its input. */
+export interface Context {
+  readonly app: App;
+  readonly caller: Caller;
+  /** The name audit rows, `created_by` and the like show. */
+  readonly username: string;
+  /** The request; in-process calls of the CLI are requests too, handed over without a socket. */
+  readonly request: Request;
+  /** Aborted when the caller hangs up. */
+  readonly signal: AbortSignal;
+  /**
+   * A transaction that leaves the operation's audit row together with the change. `resource` names what was touched;
+   * `parameters` are details that hold no secret.
+   */
+  write<T>(
+    audited: { resource?: string; parameters?: Record<string, string> },
+    work: (tx: Tx) => Promise<T>,
+  ): Promise<T>;
+}
+
+/** A context whose caller is known to be a member (or to stand above): what workspace operations get. */
+export interface WorkspaceContext extends Context {
+  readonly caller: Caller & { identity: Identity; member: Member };
+}
+
+export interface UserContext extends Context {
+  readonly caller: Caller & { identity: Identity };
+}

@@ -1,0 +1,60 @@
+/**
+ * Two ways into the database, and no third: `read` for a query outside any transaction (it sees only what is
+ * committed), and `write` for a transaction. No I/O but `tx` inside a write.
+ */
+import type { SQL } from "drizzle-orm";
+import type { BaseSQLiteDatabase } from "drizzle-orm/sqlite-core";
+import type { Dialect } from "./kit.ts";
+
+/** The query builder; what is awaited from it runs. Only what both dialects share: see design §4. */
+export type Queries = Omit<
+  BaseSQLiteDatabase<"async", unknown>,
+  "transaction" | "run" | "all" | "get" | "values"
+>;
+
+/** A query built once and run often. `build` is called once per connection (SQLite) or per use (PostgreSQL). */
+export interface Statement<P, R> {
+  readonly build: (queries: Queries) => { prepare(): { execute(values?: Record<string, unknown>): unknown } };
+  readonly _: (parameters: P) => R;
+}
+
+/**
+ * Declares a statement for the hot path: placeholders (`sql.placeholder("name")`) instead of values, so that its SQL
+ * is made once. `P` is the record of placeholders, `R` what it resolves to.
+ */
+export function statement<P extends Record<string, unknown>, R>(
+  build: Statement<P, R>["build"],
+): Statement<P, R> {
+  return { build, _: undefined as never };
+}
+
+export interface Reader extends Queries {
+  /** Runs a declared statement. */
+  exec<P extends Record<string, unknown>, R>(statement: Statement<P, R>, parameters: P): Promise<R>;
+  /** Runs SQL text and answers rows; for what the builder cannot say. Both dialects must accept the text. */
+  rows<R>(query: SQL): Promise<R[]>;
+}
+
+export interface Tx extends Reader {
+  /** Runs after the commit and only then: wake a waiter, send on a stream. */
+  afterCommit(effect: () => void): void;
+  /**
+   * Waits until no other transaction holds `name`, and holds it to this one's end: for a rule over rows that do not
+   * exist yet. SQLite has one writer, so there is never anyone to wait for.
+   */
+  lock(name: string): Promise<void>;
+}
+
+export interface Database {
+  readonly dialect: Dialect;
+  readonly read: Reader;
+  /**
+   * Runs `work` in a transaction and resolves once it is committed, on disk. When `work` throws, its changes and
+   * effects are dropped and the error is passed on; other writes of the same batch are not touched.
+   * @throws StorageFull when the disk or the quota is full
+   */
+  write<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Bytes and commit figures for metrics. */
+  stats(): { commits: number; writes: number };
+  close(): Promise<void>;
+}

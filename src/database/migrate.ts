@@ -1,0 +1,47 @@
+/**
+ * Applies the migrations that travel inside the executable. All pending ones run in one transaction; a database that
+ * has migrations this executable does not know is refused, since an older program must not write a newer schema.
+ */
+import { sql } from "drizzle-orm";
+import { Internal } from "../errors.ts";
+import type { Database } from "./database.ts";
+import { migrations } from "./migrations/index.ts";
+
+/** drizzle-kit's marker between statements. */
+const BREAKPOINT = "--> statement-breakpoint";
+/** Any number will do, as long as every svc process asks for the same one. */
+const POSTGRES_LOCK = 7_325_001;
+
+/**
+ * Brings the schema up to date.
+ * @returns the names of the migrations applied now
+ * @throws Internal when the database is newer than this executable
+ */
+export async function migrate(db: Database): Promise<string[]> {
+  const known = migrations[db.dialect];
+  return db.write(async (tx) => {
+    if (db.dialect === "postgres") await tx.rows(sql`SELECT pg_advisory_xact_lock(${POSTGRES_LOCK})`);
+    const applied = await appliedMigrations(db, tx);
+    const unknown = applied.filter((name) => !known.some((migration) => migration.name === name));
+    if (unknown.length > 0) {
+      throw new Internal(`the database is newer than this executable: it has migration ${unknown[0]}`, {
+        hint: "start it with the newer svc, or restore a backup made before the upgrade",
+      });
+    }
+    const pending = known.filter((migration) => !applied.includes(migration.name));
+    for (const migration of pending) {
+      for (const text of migration.sql.split(BREAKPOINT)) await tx.rows(sql.raw(text));
+      await tx.rows(sql`INSERT INTO svc_migrations (name, applied_at) VALUES (${migration.name}, ${Date.now()})`);
+    }
+    return pending.map((migration) => migration.name);
+  });
+}
+
+async function appliedMigrations(db: Database, tx: Parameters<Parameters<Database["write"]>[0]>[0]): Promise<string[]> {
+  const number = db.dialect === "postgres" ? "bigint" : "integer";
+  await tx.rows(
+    sql.raw(`CREATE TABLE IF NOT EXISTS svc_migrations (name text PRIMARY KEY, applied_at ${number} NOT NULL)`),
+  );
+  const rows = await tx.rows<{ name: string }>(sql`SELECT name FROM svc_migrations ORDER BY name`);
+  return rows.map((row) => row.name);
+}

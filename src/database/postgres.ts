@@ -1,0 +1,80 @@
+/**
+ * PostgreSQL through Bun's own client. The builder is cast to the SQLite builder's type here and nowhere else: the
+ * kit's tables have the same shape in both, and the contract suite runs on both.
+ */
+import { SQL as PostgresClient } from "bun";
+import { DrizzleQueryError, type SQL, sql } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/bun-sql";
+import { Internal, StorageFull, SvcError } from "../errors.ts";
+import type { Database, Queries, Reader, Statement, Tx } from "./database.ts";
+
+export interface PostgresOptions {
+  url: string;
+  max_connections: number;
+}
+
+type Builder = Pick<ReturnType<typeof drizzle>, "execute">;
+
+export function openPostgres(options: PostgresOptions): Database {
+  const client = new PostgresClient({ url: options.url, max: options.max_connections, bigint: false });
+  const db = drizzle({ client });
+  const counters = { commits: 0, writes: 0 };
+
+  return {
+    dialect: "postgres",
+    read: readerOf(db),
+    async write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+      const effects: (() => void)[] = [];
+      const value = await db
+        .transaction((inner) => {
+          const reader = readerOf(inner);
+          const tx: Tx = Object.assign(reader, {
+            afterCommit: (effect: () => void) => {
+              effects.push(effect);
+            },
+            lock: async (name: string) => {
+              await reader.rows(sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`);
+            },
+          });
+          return work(tx);
+        })
+        .catch((cause) => {
+          throw toStorageError(cause);
+        });
+      counters.commits++;
+      counters.writes++;
+      for (const effect of effects) effect();
+      return value;
+    },
+    stats: () => ({ ...counters }),
+    async close() {
+      await client.close({ timeout: 5 });
+    },
+  };
+}
+
+function readerOf(queries: Builder): Reader {
+  return Object.assign(queries as unknown as Queries, {
+    async exec<P extends Record<string, unknown>, R>(declared: Statement<P, R>, parameters: P): Promise<R> {
+      return (await declared
+        .build(queries as unknown as Queries)
+        .prepare()
+        .execute(parameters)) as R;
+    },
+    async rows<R>(query: SQL): Promise<R[]> {
+      return [...((await queries.execute(query)) as Iterable<R>)];
+    },
+  }) as unknown as Reader;
+}
+
+function toStorageError(thrown: unknown): unknown {
+  if (thrown instanceof SvcError) return thrown;
+  const cause = thrown instanceof DrizzleQueryError ? thrown.cause : thrown;
+  const code = (cause as { errno?: string; code?: string } | undefined)?.errno ?? "";
+  // SQLSTATE class 53: insufficient resources (53100 is disk_full).
+  if (code === "53100") {
+    return new StorageFull("nothing was stored: the database server's disk is full", { cause });
+  }
+  if (thrown instanceof DrizzleQueryError) return new Internal("the database refused a statement", { cause });
+  return thrown;
+}

@@ -1,0 +1,183 @@
+/**
+ * SQLite: one writer connection, one reader connection, WAL, synchronous=FULL.
+ *
+ * `write` is a group commit: closures that arrive in the same turn of the event loop run one after another, each in
+ * its own savepoint, inside one transaction; one that fails rolls back alone; all are answered after the one commit.
+ * bun:sqlite is synchronous, so a closure that awaits only `tx` is finished within microtasks and nothing else gets
+ * between. Drizzle's own `transaction()` is not used: it is synchronous and would commit before an async body ends.
+ */
+import { Database as SqliteFile } from "bun:sqlite";
+import { DrizzleQueryError, type SQL } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/bun-sqlite";
+import { Internal, StorageFull, SvcError } from "../errors.ts";
+import type { Database, Queries, Reader, Statement, Tx } from "./database.ts";
+
+interface Pending {
+  work: (tx: Tx) => Promise<unknown>;
+  resolve: (value: unknown) => void;
+  reject: (cause: unknown) => void;
+}
+
+/** Pages of the write-ahead log after which SQLite copies it into the database file. */
+const CHECKPOINT_PAGES = 4000;
+
+export interface SqliteOptions {
+  path: string;
+  /** The database may grow to this many bytes; 0 means as far as the disk goes. */
+  max_bytes: number;
+}
+
+export function openSqlite(options: SqliteOptions): Database {
+  const writer = new SqliteFile(options.path, { create: true, readwrite: true });
+  configure(writer);
+  writer.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  if (options.max_bytes > 0) {
+    const { page_size } = writer.query("PRAGMA page_size").get() as { page_size: number };
+    writer.run(`PRAGMA max_page_count = ${Math.max(1, Math.floor(options.max_bytes / page_size))}`);
+  }
+  const reader = new SqliteFile(options.path, { readwrite: true });
+  configure(reader);
+  reader.run("PRAGMA query_only = ON");
+
+  const begin = writer.prepare("BEGIN IMMEDIATE");
+  const commit = writer.prepare("COMMIT");
+  const rollback = writer.prepare("ROLLBACK");
+  const savepoint = writer.prepare("SAVEPOINT one");
+  const release = writer.prepare("RELEASE one");
+  const rollbackTo = writer.prepare("ROLLBACK TO one");
+
+  const write = readerOf(writer);
+  let effects: (() => void)[] = [];
+  const tx: Tx = Object.assign(write, {
+    afterCommit: (effect: () => void) => {
+      effects.push(effect);
+    },
+    lock: async () => {},
+  });
+
+  const counters = { commits: 0, writes: 0 };
+  let queue: Pending[] = [];
+  let scheduled = false;
+  let flushing: Promise<void> | undefined;
+  let closed = false;
+
+  function schedule(): void {
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(() => {
+      flushing = flush();
+    });
+  }
+
+  async function flush(): Promise<void> {
+    const batch = queue;
+    queue = [];
+    const settled: (() => void)[] = [];
+    effects = [];
+    try {
+      begin.run();
+      for (const pending of batch) await runOne(pending, settled);
+      commit.run();
+      counters.commits++;
+      counters.writes += batch.length;
+    } catch (cause) {
+      if (writer.inTransaction) rollback.run();
+      const error = toStorageError(cause);
+      for (const pending of batch) pending.reject(error);
+      settled.length = 0;
+      effects = [];
+    }
+    const after = effects;
+    effects = [];
+    scheduled = false;
+    if (queue.length > 0) schedule();
+    for (const settle of settled) settle();
+    for (const effect of after) effect();
+  }
+
+  async function runOne(pending: Pending, settled: (() => void)[]): Promise<void> {
+    const effectsBefore = effects.length;
+    savepoint.run();
+    try {
+      const value = await pending.work(tx);
+      release.run();
+      settled.push(() => pending.resolve(value));
+    } catch (cause) {
+      effects.length = effectsBefore;
+      // A full disk makes SQLite roll the whole transaction back by itself; then nobody's work may count.
+      if (!writer.inTransaction) throw cause;
+      rollbackTo.run();
+      release.run();
+      const error = cause instanceof SvcError ? cause : toStorageError(cause);
+      settled.push(() => pending.reject(error));
+    }
+  }
+
+  return {
+    dialect: "sqlite",
+    read: readerOf(reader),
+    write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+      if (closed) return Promise.reject(new Internal("the database is closed"));
+      return new Promise<T>((resolve, reject) => {
+        queue.push({ work, resolve: resolve as (value: unknown) => void, reject });
+        schedule();
+      });
+    },
+    stats: () => ({ ...counters }),
+    async close() {
+      if (closed) return;
+      closed = true;
+      while (queue.length > 0 || scheduled) {
+        await new Promise((resolve) => setImmediate(resolve));
+        await flushing;
+      }
+      reader.close();
+      writer.run("PRAGMA wal_checkpoint(TRUNCATE)");
+      writer.close();
+    },
+  };
+}
+
+function configure(connection: SqliteFile): void {
+  connection.run("PRAGMA busy_timeout = 5000");
+  connection.run("PRAGMA journal_mode = WAL");
+  connection.run("PRAGMA synchronous = FULL");
+  connection.run("PRAGMA foreign_keys = ON");
+  connection.run("PRAGMA temp_store = MEMORY");
+  connection.run("PRAGMA cache_size = -16384");
+}
+
+function readerOf(connection: SqliteFile): Reader {
+  const queries = drizzle({ client: connection });
+  const prepared = new Map<object, { execute(values?: Record<string, unknown>): unknown }>();
+  return Object.assign(queries as unknown as Queries, {
+    async exec<P extends Record<string, unknown>, R>(declared: Statement<P, R>, parameters: P): Promise<R> {
+      let ready = prepared.get(declared);
+      if (!ready) {
+        ready = declared.build(queries as unknown as Queries).prepare();
+        prepared.set(declared, ready);
+      }
+      return (await ready.execute(parameters)) as R;
+    },
+    async rows<R>(query: SQL): Promise<R[]> {
+      return queries.all<R>(query);
+    },
+  }) as unknown as Reader;
+}
+
+/**
+ * Gives a failed statement or commit its name: a full disk is the operator's to mend, anything else is ours.
+ * Drizzle's wrapper is taken off first, since its message carries the statement's parameters.
+ */
+function toStorageError(thrown: unknown): SvcError {
+  if (thrown instanceof SvcError) return thrown;
+  const cause = thrown instanceof DrizzleQueryError ? thrown.cause : thrown;
+  const code = (cause as { code?: string } | undefined)?.code ?? "";
+  if (code.startsWith("SQLITE_FULL") || code.startsWith("SQLITE_IOERR")) {
+    return new StorageFull(`nothing was stored: the database could not be written (${code})`, {
+      cause,
+      hint: "free some disk space, or raise the database's size limit",
+    });
+  }
+  return new Internal("the database refused a statement", { cause });
+}

@@ -1,0 +1,13 @@
+/** Files that travel inside the executable as text. */
+declare module "*.sql" {
+  const text: string;
+  export default text;
+}
+declare module "*.py" {
+  const text: string;
+  export default text;
+}
+declare module "*.sh" {
+  const text: string;
+  export default text;
+}

@@ -1,0 +1,46 @@
+/**
+ * The errors a caller can cause or must be told about. The `name` is the machine-readable identifier that travels
+ * in the `svc-error` header; the HTTP status belongs to src/http/respond.ts, which is the one place that gives it.
+ */
+export class SvcError extends Error {
+  /** What a person can do about it; shown by the CLI under the message. */
+  readonly hint: string | undefined;
+  constructor(message: string, options: { cause?: unknown; hint?: string } = {}) {
+    super(message, { cause: options.cause });
+    this.name = new.target.name;
+    this.hint = options.hint;
+  }
+}
+
+/** The request is well-formed HTTP but says something wrong: a bad field, a bad path, a duplicate. */
+export class BadRequest extends SvcError {}
+/** The body or a parameter does not have the declared shape. */
+export class InvalidInput extends SvcError {}
+/** No credentials, or ones that are unknown, expired or not meant for this workspace. */
+export class Unauthorized extends SvcError {}
+/** The caller is known and may not do this. */
+export class Forbidden extends SvcError {}
+/** The operation needs a licence. */
+export class EnterpriseRequired extends SvcError {}
+/** There is no such thing, or the caller may not know that there is. */
+export class NotFound extends SvcError {}
+/** The body is larger than the server accepts. */
+export class PayloadTooLarge extends SvcError {}
+/** The media type cannot be handled here. */
+export class UnsupportedMediaType extends SvcError {}
+/** Too many attempts; `retry_after_s` says when the next one is welcome. */
+export class TooManyRequests extends SvcError {
+  readonly retry_after_s: number;
+  constructor(message: string, retry_after_s: number) {
+    super(message);
+    this.retry_after_s = retry_after_s;
+  }
+}
+/** The server is draining or has no room for this call now. */
+export class Unavailable extends SvcError {}
+/** The disk or the database's quota is full: nothing was stored. */
+export class StorageFull extends SvcError {}
+/** A synchronous call waited as long as the instance allows. */
+export class WaitTimeout extends SvcError {}
+/** The service itself failed; the message is safe to show, the cause goes to the log. */
+export class Internal extends SvcError {}

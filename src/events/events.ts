@@ -1,0 +1,79 @@
+/**
+ * What has finished comes back up only as a notification: waiters, streams, flows and events subscribe here. In-process
+ * fan-out; a subscriber never holds up the publisher.
+ */
+import { JobTail } from "./tail.ts";
+
+/** The end of a job, published after its commit. */
+export interface JobFinished {
+  id: string;
+  workspace_id: string;
+  status: "success" | "failure" | "canceled" | "skipped";
+  /** JSON text. */
+  result: string;
+}
+
+export interface Events {
+  /** Calls back once, when the job has ended. @returns stops listening */
+  onFinished(job_id: string, listener: (end: JobFinished) => void): () => void;
+  /** Calls back for every job that ends. @returns stops listening */
+  onAnyFinished(listener: (end: JobFinished) => void): () => void;
+  publishFinished(end: JobFinished): void;
+  /** The live log and stream of a job that runs here; undefined when none does. */
+  tail(job_id: string): JobTail | undefined;
+  openTail(job_id: string): JobTail;
+  /** Resolves for subscribers that wait for a job to begin running here. @returns stops listening */
+  onStarted(job_id: string, listener: (tail: JobTail) => void): () => void;
+}
+
+export function createEvents(): Events {
+  const finished = new Map<string, Set<(end: JobFinished) => void>>();
+  const started = new Map<string, Set<(tail: JobTail) => void>>();
+  const any = new Set<(end: JobFinished) => void>();
+  const tails = new Map<string, JobTail>();
+  return {
+    onFinished: (job_id, listener) => subscribe(finished, job_id, listener),
+    onStarted: (job_id, listener) => subscribe(started, job_id, listener),
+    onAnyFinished(listener) {
+      any.add(listener);
+      return () => any.delete(listener);
+    },
+    publishFinished(end) {
+      const tail = tails.get(end.id);
+      if (tail) {
+        tails.delete(end.id);
+        tail.close();
+      }
+      const listeners = finished.get(end.id);
+      if (listeners) {
+        finished.delete(end.id);
+        for (const listener of listeners) listener(end);
+      }
+      for (const listener of any) listener(end);
+    },
+    tail: (job_id) => tails.get(job_id),
+    openTail(job_id) {
+      const tail = new JobTail();
+      tails.set(job_id, tail);
+      const listeners = started.get(job_id);
+      if (listeners) {
+        started.delete(job_id);
+        for (const listener of listeners) listener(tail);
+      }
+      return tail;
+    },
+  };
+}
+
+function subscribe<T>(map: Map<string, Set<(value: T) => void>>, key: string, listener: (value: T) => void): () => void {
+  let listeners = map.get(key);
+  if (!listeners) {
+    listeners = new Set();
+    map.set(key, listeners);
+  }
+  listeners.add(listener);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size === 0 && map.get(key) === listeners) map.delete(key);
+  };
+}

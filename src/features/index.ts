@@ -1,0 +1,33 @@
+/** The one list of features: a new one is a line here. The folder is where `svc routes` says an operation lives. */
+import { openapiOperation } from "../http/openapi.ts";
+import type { Operation } from "../http/operation.ts";
+import { auditOperations } from "./audit/operations.ts";
+import { instanceOperations } from "./instance/operations.ts";
+import { jobOperations } from "./jobs/operations.ts";
+import { runOperations } from "./jobs/run-operations.ts";
+import { scriptOperations } from "./scripts/operations.ts";
+import { tokenOperations } from "./tokens/operations.ts";
+import { userOperations } from "./users/operations.ts";
+import { variableOperations } from "./variables/operations.ts";
+import { workspaceOperations } from "./workspaces/operations.ts";
+
+export interface Feature {
+  /** Below the repository's root. */
+  file: string;
+  operations: Operation[];
+}
+
+export const features: Feature[] = [
+  { file: "src/features/instance/operations.ts", operations: instanceOperations },
+  { file: "src/features/users/operations.ts", operations: userOperations },
+  { file: "src/features/tokens/operations.ts", operations: tokenOperations },
+  { file: "src/features/workspaces/operations.ts", operations: workspaceOperations },
+  { file: "src/features/variables/operations.ts", operations: variableOperations },
+  { file: "src/features/audit/operations.ts", operations: auditOperations },
+  { file: "src/features/scripts/operations.ts", operations: scriptOperations },
+  { file: "src/features/jobs/run-operations.ts", operations: runOperations },
+  { file: "src/features/jobs/operations.ts", operations: jobOperations },
+  { file: "src/http/openapi.ts", operations: [openapiOperation(() => operations)] },
+];
+
+export const operations: Operation[] = features.flatMap((feature) => feature.operations);

@@ -1,0 +1,116 @@
+/** The records of jobs as they stand on the wire. */
+import { z } from "zod";
+import { moment } from "../../http/operation.ts";
+import type { Job } from "../../queue/tables.ts";
+
+/** Most characters of log inside a job's record; get_logs has all of it. */
+export const LOG_TAIL = 20_000;
+
+export const JobRecord = z.object({
+  type: z.enum(["QueuedJob", "CompletedJob"]),
+  id: z.uuid(),
+  workspace_id: z.string(),
+  parent_job: z.string().optional(),
+  root_job: z.string().optional(),
+  created_by: z.string(),
+  created_at: moment,
+  started_at: moment.optional(),
+  scheduled_for: moment.optional(),
+  completed_at: moment.optional(),
+  running: z.boolean().optional(),
+  duration_ms: z.number().optional(),
+  success: z.boolean().optional(),
+  is_skipped: z.boolean().optional(),
+  result: z.unknown().optional(),
+  deleted: z.boolean().optional(),
+  labels: z.array(z.string()).optional(),
+  script_path: z.string().optional(),
+  script_hash: z.string().optional(),
+  args: z.unknown().optional(),
+  logs: z.string().optional(),
+  raw_code: z.string().optional(),
+  raw_lock: z.string().optional(),
+  canceled: z.boolean(),
+  canceled_by: z.string().optional(),
+  canceled_reason: z.string().optional(),
+  last_ping: moment.optional(),
+  job_kind: z.string(),
+  permissioned_as: z.string(),
+  email: z.string(),
+  is_flow_step: z.boolean(),
+  language: z.string().optional(),
+  visible_to_owner: z.boolean(),
+  mem_peak: z.number().optional(),
+  tag: z.string(),
+  priority: z.number().optional(),
+  self_wait_time_ms: z.number().optional(),
+  preprocessed: z.boolean().optional(),
+  worker: z.string().optional(),
+  trigger_kind: z.string().optional(),
+});
+export type JobRecord = z.input<typeof JobRecord>;
+
+/** A list's entry: the heavy fields stay away. */
+export type LightJob = Omit<Job, "args" | "result" | "raw_code" | "raw_lock" | "preprocessor_input">;
+
+export function toSummary(job: LightJob): JobRecord {
+  const completed = job.state === "completed";
+  return {
+    type: completed ? "CompletedJob" : "QueuedJob",
+    id: job.id,
+    workspace_id: job.workspace_id,
+    parent_job: job.parent_job ?? undefined,
+    root_job: job.root_job ?? undefined,
+    created_by: job.created_by,
+    created_at: job.created_at,
+    // A job that was canceled in the queue never started; clients read the field of every completed job.
+    started_at: job.started_at ?? (completed ? (job.completed_at ?? undefined) : undefined),
+    ...(completed ? completedFields(job) : { running: job.state === "running", scheduled_for: job.scheduled_for }),
+    deleted: job.deleted || undefined,
+    labels: job.labels ?? undefined,
+    script_path: job.script_path ?? undefined,
+    script_hash: job.script_hash ?? undefined,
+    canceled: job.status === "canceled" || (!completed && job.cancel_requested),
+    canceled_by: job.canceled_by ?? undefined,
+    canceled_reason: job.canceled_reason ?? undefined,
+    last_ping: completed ? undefined : (job.last_ping ?? undefined),
+    job_kind: job.kind,
+    permissioned_as: job.permissioned_as,
+    email: job.email,
+    is_flow_step: false,
+    language: job.language ?? undefined,
+    visible_to_owner: job.visible_to_owner,
+    mem_peak: job.mem_peak_kb ?? undefined,
+    tag: job.tag,
+    priority: job.priority || undefined,
+    self_wait_time_ms: job.started_at ? job.started_at.getTime() - job.scheduled_for.getTime() : undefined,
+    preprocessed: job.preprocessed ?? undefined,
+    worker: job.worker ?? undefined,
+    trigger_kind: job.trigger_kind ?? undefined,
+  };
+}
+
+function completedFields(job: LightJob): Partial<JobRecord> {
+  return {
+    completed_at: job.completed_at ?? undefined,
+    duration_ms: job.duration_ms ?? 0,
+    success: isSuccess(job),
+    is_skipped: job.status === "skipped",
+  };
+}
+
+export function isSuccess(job: Pick<Job, "status">): boolean {
+  return job.status === "success" || job.status === "skipped";
+}
+
+/** The whole record, without the log unless it is given. */
+export function toRecord(job: Job, logs?: string): JobRecord {
+  return {
+    ...toSummary(job),
+    args: JSON.parse(job.args),
+    ...(job.state === "completed" ? { result: JSON.parse(job.result ?? "null") } : {}),
+    raw_code: job.raw_code ?? undefined,
+    raw_lock: job.raw_lock ?? undefined,
+    ...(logs === undefined ? {} : { logs: logs.slice(-LOG_TAIL) }),
+  };
+}

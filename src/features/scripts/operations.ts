@@ -1,0 +1,204 @@
+import { and, desc, asc, eq, inArray, like, sql } from "drizzle-orm";
+import { z } from "zod";
+import { flag, type Operation, operation, paging, responds, toWindow } from "../../http/operation.ts";
+import { checkPath } from "../../lib/paths.ts";
+import { canRead } from "../permissions.ts";
+import { NewScript, ScriptRecord, ScriptSummary } from "./records.ts";
+import * as service from "./service.ts";
+import { scripts, type Script } from "./tables.ts";
+import { findLive } from "./versions.ts";
+
+const base = "/w/{workspace}/scripts" as const;
+
+function toRecord(row: Script) {
+  const { seq: _, ready: __, parameters: ___, deployment_message: ____, language, ...rest } = row;
+  return { ...rest, language: language as "bun", starred: false };
+}
+
+export const createScript = operation({
+  name: "createScript",
+  method: "POST",
+  path: `${base}/create`,
+  access: "author",
+  summary: "Deploy a new version of a script",
+  body: NewScript,
+  responds: responds.created("hash of the new version"),
+  audit: { operation: "scripts.create", action_kind: "Create" },
+  run: (ctx, { body }) => service.createScript(ctx, body),
+});
+
+export const listScripts = operation({
+  name: "listScripts",
+  method: "GET",
+  path: `${base}/list`,
+  access: "member",
+  summary: "List the newest version of each script",
+  query: z.object({
+    ...paging,
+    order_desc: flag.default(true),
+    created_by: z.string().optional(),
+    path_start: z.string().optional(),
+    path_exact: z.string().optional(),
+    show_archived: flag.default(false),
+    include_without_main: flag.default(false),
+    kinds: z.string().optional(),
+    languages: z.string().optional(),
+    with_deployment_msg: flag.default(false),
+  }),
+  responds: responds.json(z.array(ScriptSummary), "scripts without their content"),
+  run: async (ctx, { workspace, query }) => {
+    const order = query.order_desc ? desc : asc;
+    const newest = sql`${scripts.seq} = (SELECT max(s.seq) FROM scripts s WHERE s.workspace_id = ${scripts.workspace_id} AND s.path = ${scripts.path} AND s.archived = ${scripts.archived} AND s.deleted = ${scripts.deleted})`;
+    const rows = await ctx.app.db.read
+      .select()
+      .from(scripts)
+      .where(
+        and(
+          eq(scripts.workspace_id, workspace),
+          eq(scripts.deleted, false),
+          eq(scripts.archived, query.show_archived),
+          newest,
+          query.created_by ? eq(scripts.created_by, query.created_by) : undefined,
+          query.path_exact ? eq(scripts.path, query.path_exact) : undefined,
+          query.path_start ? like(scripts.path, `${query.path_start.replace(/[%_\\]/g, "\\$&")}%`) : undefined,
+          query.include_without_main ? undefined : eq(scripts.no_main_func, false),
+          query.kinds ? inArray(scripts.kind, query.kinds.split(",")) : undefined,
+          query.languages ? inArray(scripts.language, query.languages.split(",")) : undefined,
+        ),
+      )
+      .orderBy(order(scripts.seq));
+    const visible = rows.filter((row) => canRead(ctx.caller.member, row.path, row.extra_perms));
+    const { offset, limit } = toWindow(query);
+    return visible.slice(offset, offset + limit).map((row) => {
+      const { content: _, lock: __, lock_error_logs, ...record } = toRecord(row);
+      return {
+        ...record,
+        has_deploy_errors: lock_error_logs !== null,
+        ...(query.with_deployment_msg ? { deployment_msg: row.deployment_message } : {}),
+      };
+    });
+  },
+});
+
+export const getScriptByPath = operation({
+  name: "getScriptByPath",
+  method: "GET",
+  path: `${base}/get/p/{path}`,
+  access: "member",
+  summary: "Read the newest version of a script",
+  responds: responds.json(ScriptRecord),
+  run: async (ctx, { path }) => toRecord(await service.getScriptByPath(ctx, path)),
+});
+
+export const getScriptByHash = operation({
+  name: "getScriptByHash",
+  method: "GET",
+  path: `${base}/get/h/{hash}`,
+  access: "member",
+  summary: "Read one version of a script",
+  responds: responds.json(ScriptRecord),
+  run: async (ctx, { hash }) => toRecord(await service.getScriptByHash(ctx, hash)),
+});
+
+export const existsScriptByPath = operation({
+  name: "existsScriptByPath",
+  method: "GET",
+  path: `${base}/exists/p/{path}`,
+  access: "member",
+  summary: "Say whether a live script has this path",
+  responds: responds.json(z.boolean()),
+  run: async (ctx, { workspace, path }) => (await findLive(ctx.app.db.read, workspace, path)) !== undefined,
+});
+
+export const getScriptHistory = operation({
+  name: "getScriptHistory",
+  method: "GET",
+  path: `${base}/history/p/{path}`,
+  access: "member",
+  summary: "List the versions of a script, newest first",
+  responds: responds.json(z.array(z.object({ script_hash: z.string(), deployment_msg: z.string().nullish() }))),
+  run: async (ctx, { workspace, path }) => {
+    await service.getScriptByPath(ctx, path);
+    const rows = await ctx.app.db.read
+      .select({ script_hash: scripts.hash, deployment_msg: scripts.deployment_message })
+      .from(scripts)
+      .where(and(eq(scripts.workspace_id, workspace), eq(scripts.path, path), eq(scripts.deleted, false)))
+      .orderBy(desc(scripts.seq));
+    return rows;
+  },
+});
+
+/** The file extension of a language, which a raw path may end in. */
+const EXTENSIONS = /\.(ts|js|sh|py)$/;
+
+export const getRawScriptByPath = operation({
+  name: "getRawScriptByPath",
+  method: "GET",
+  path: `${base}/raw/p/{path}`,
+  access: "member",
+  summary: "Read the source of the newest version",
+  responds: responds.text("the source"),
+  run: async (ctx, { path }) => (await service.getScriptByPath(ctx, path.replace(EXTENSIONS, ""))).content,
+});
+
+export const getRawScriptByHash = operation({
+  name: "getRawScriptByHash",
+  method: "GET",
+  path: `${base}/raw/h/{hash}`,
+  access: "member",
+  summary: "Read the source of one version",
+  responds: responds.text("the source"),
+  run: async (ctx, { hash }) => (await service.getScriptByHash(ctx, hash.replace(EXTENSIONS, ""))).content,
+});
+
+export const archiveScriptByPath = operation({
+  name: "archiveScriptByPath",
+  method: "POST",
+  path: `${base}/archive/p/{path}`,
+  access: "author",
+  summary: "Archive a script with all its versions",
+  responds: responds.text("confirmation"),
+  audit: { operation: "scripts.archive", action_kind: "Update" },
+  run: async (ctx, { path }) => {
+    await service.archiveByPath(ctx, checkPath(path));
+    return `script ${path} archived`;
+  },
+});
+
+export const archiveScriptByHash = operation({
+  name: "archiveScriptByHash",
+  method: "POST",
+  path: `${base}/archive/h/{hash}`,
+  access: "author",
+  summary: "Archive one version of a script",
+  responds: responds.json(ScriptRecord),
+  audit: { operation: "scripts.archive", action_kind: "Update" },
+  run: async (ctx, { hash }) => toRecord(await service.archiveByHash(ctx, hash)),
+});
+
+export const getScriptDeploymentStatus = operation({
+  name: "getScriptDeploymentStatus",
+  method: "GET",
+  path: `${base}/deployment_status/h/{hash}`,
+  access: "member",
+  summary: "Say whether a version's dependencies are resolved; no `lock` means not yet",
+  responds: responds.json(z.object({ lock: z.string().optional(), lock_error_logs: z.string().optional() })),
+  run: async (ctx, { hash }) => {
+    const row = await service.getScriptByHash(ctx, hash);
+    return { lock: row.lock ?? undefined, lock_error_logs: row.lock_error_logs ?? undefined };
+  },
+});
+
+export const scriptOperations: Operation[] = [
+  createScript,
+  listScripts,
+  getScriptByPath,
+  getScriptByHash,
+  existsScriptByPath,
+  getScriptHistory,
+  getRawScriptByPath,
+  getRawScriptByHash,
+  archiveScriptByPath,
+  archiveScriptByHash,
+  getScriptDeploymentStatus,
+];

@@ -1,0 +1,88 @@
+/** The records of scripts as they stand on the wire. */
+import { z } from "zod";
+import { moment } from "../../http/operation.ts";
+
+export const LANGUAGES = ["bun", "nativets", "bash", "python3"] as const;
+
+const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined);
+
+export const NewScript = z.object({
+  path: z.string(),
+  parent_hash: optional(z.string()),
+  summary: z.string().default(""),
+  description: z.string().default(""),
+  content: z.string(),
+  schema: optional(z.record(z.string(), z.unknown())),
+  language: z.enum(LANGUAGES, {
+    error: (issue) => `${JSON.stringify(issue.input)} is not offered; use one of ${LANGUAGES.join(", ")}`,
+  }),
+  kind: optional(z.enum(["script", "failure", "trigger", "command", "approval", "preprocessor"])),
+  is_template: optional(z.boolean()),
+  lock: optional(z.string().or(z.array(z.string()).transform((lines) => lines.join("\n")))),
+  tag: optional(z.string()),
+  envs: optional(z.array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*=/, "must be KEY=value pairs"))),
+  concurrent_limit: optional(z.number().int().min(1)),
+  concurrency_time_window_s: optional(z.number().int().min(1)),
+  concurrency_key: optional(z.string()),
+  cache_ttl: optional(z.number().min(0)),
+  timeout: optional(z.number().int().min(1)),
+  priority: optional(z.number().int().min(0).max(100)),
+  delete_after_use: optional(z.boolean()),
+  dedicated_worker: optional(z.boolean()),
+  restart_unless_cancelled: optional(z.boolean()),
+  visible_to_runner_only: optional(z.boolean()),
+  ws_error_handler_muted: optional(z.boolean()),
+  isolation: optional(z.enum(["shared", "fresh"])),
+  no_main_func: optional(z.boolean()),
+  has_preprocessor: optional(z.boolean()),
+  on_behalf_of_email: optional(z.string()),
+  deployment_message: optional(z.string()),
+});
+export type NewScript = z.output<typeof NewScript>;
+
+const nullish = <T extends z.ZodType>(schema: T) => schema.nullish();
+
+export const ScriptRecord = z.object({
+  workspace_id: z.string(),
+  hash: z.string(),
+  path: z.string(),
+  parent_hashes: z.array(z.string()),
+  summary: z.string(),
+  description: z.string(),
+  content: z.string(),
+  schema: z.unknown(),
+  language: z.enum(LANGUAGES),
+  kind: z.string(),
+  is_template: z.boolean(),
+  lock: nullish(z.string()),
+  lock_error_logs: nullish(z.string()),
+  tag: nullish(z.string()),
+  envs: z.array(z.string()),
+  concurrent_limit: nullish(z.number()),
+  concurrency_time_window_s: nullish(z.number()),
+  concurrency_key: nullish(z.string()),
+  cache_ttl: nullish(z.number()),
+  timeout: nullish(z.number()),
+  priority: nullish(z.number()),
+  delete_after_use: z.boolean(),
+  dedicated_worker: z.boolean(),
+  restart_unless_cancelled: z.boolean(),
+  visible_to_runner_only: z.boolean(),
+  ws_error_handler_muted: z.boolean(),
+  isolation: z.enum(["shared", "fresh"]),
+  no_main_func: z.boolean(),
+  has_preprocessor: z.boolean(),
+  on_behalf_of_email: nullish(z.string()),
+  created_by: z.string(),
+  created_at: moment,
+  archived: z.boolean(),
+  deleted: z.boolean(),
+  extra_perms: z.record(z.string(), z.boolean()),
+  starred: z.boolean(),
+});
+
+/** What lists hold: a script without its code and lock. */
+export const ScriptSummary = ScriptRecord.omit({ content: true, lock: true, lock_error_logs: true }).extend({
+  deployment_msg: nullish(z.string()),
+  has_deploy_errors: z.boolean().optional(),
+});

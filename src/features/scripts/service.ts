@@ -1,0 +1,237 @@
+/** Deploying, reading and retiring scripts. */
+import { and, eq } from "drizzle-orm";
+import type { App, WorkspaceContext } from "../../context.ts";
+import type { Tx } from "../../database/database.ts";
+import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
+import { newJobId, sha256 } from "../../lib/ids.ts";
+import { checkPath } from "../../lib/paths.ts";
+import { analyseScript } from "../../languages/analyse.ts";
+import type { ScriptAnalysis } from "../../languages/types.ts";
+import { insertJob } from "../../queue/driver.ts";
+import { canRead, canWrite } from "../permissions.ts";
+import type { NewScript } from "./records.ts";
+import { type Script, scripts } from "./tables.ts";
+import { findLatest, findLive, findVersion, forgetScript, toRunnable } from "./versions.ts";
+
+/**
+ * Stores a new version. It is ready at once when nothing has to be resolved; otherwise a dependency job is queued in
+ * the same transaction and `p/` stays on the version before until that job is done.
+ * @returns the version's hash
+ * @throws BadRequest for a bad path, a syntax error (line and column), a missing or stale parent_hash
+ */
+export async function createScript(ctx: WorkspaceContext, body: NewScript): Promise<string> {
+  const { app } = ctx;
+  const workspace_id = ctx.caller.member.workspace_id;
+  const path = checkPath(body.path);
+  const analysis = await analyseScript(body.language, body.content);
+  return ctx.write({ resource: path }, async (tx) => {
+    await tx.lock(`script ${workspace_id} ${path}`);
+    const previous = await findLatest(tx, workspace_id, path);
+    checkParent(ctx, previous, await findLive(tx, workspace_id, path), body, path);
+    const row = toRow(app, ctx, { ...body, path }, analysis, previous);
+    if (await findVersion(tx, workspace_id, row.hash)) {
+      throw new BadRequest(`the same script exists already at ${path}, with hash ${row.hash}`);
+    }
+    await tx.insert(scripts).values(row);
+    if (!row.ready) await queueDependencyJob(app, tx, ctx, row);
+    tx.afterCommit(() => {
+      forgetScript(app, workspace_id, path, row.hash);
+      if (row.ready) warmUp(app, row);
+      else app.queue.wake();
+    });
+    return row.hash;
+  });
+}
+
+type NewRow = typeof scripts.$inferInsert & { hash: string };
+
+function checkParent(
+  ctx: WorkspaceContext,
+  previous: Script | undefined,
+  live: Script | undefined,
+  body: NewScript,
+  path: string,
+): void {
+  const { member } = ctx.caller;
+  if (!canWrite(member, path, previous?.extra_perms ?? {})) {
+    throw new Forbidden(`${ctx.username} may not write to ${path}`);
+  }
+  if (!live) return;
+  if (body.parent_hash === undefined) {
+    throw new BadRequest(
+      `there is a script at ${path} already: send its hash ${live.hash} as parent_hash to deploy a new version`,
+    );
+  }
+  if (body.parent_hash !== live.hash) {
+    throw new BadRequest(
+      `parent_hash ${body.parent_hash} is not the latest version of ${path}, which is ${live.hash}: somebody deployed in between`,
+    );
+  }
+}
+
+function toRow(
+  app: App,
+  ctx: WorkspaceContext,
+  body: NewScript,
+  analysis: ScriptAnalysis,
+  previous: Script | undefined,
+): NewRow {
+  const { signature } = analysis;
+  const parents = previous ? [previous.hash, ...previous.parent_hashes] : [];
+  const lock = body.lock ?? (analysis.dependencies.length === 0 ? "" : null);
+  const row: Omit<NewRow, "hash"> = {
+    workspace_id: ctx.caller.member.workspace_id,
+    path: body.path,
+    parent_hashes: parents,
+    summary: body.summary,
+    description: body.description,
+    content: body.content,
+    schema: body.schema ?? analysis.schema,
+    parameters: signature.parameters.map(({ name, kind, is_date, is_bytes, default: initial }) => ({
+      name,
+      kind,
+      is_date,
+      is_bytes,
+      default: initial,
+    })),
+    language: body.language,
+    kind: body.kind ?? "script",
+    is_template: body.is_template ?? false,
+    lock,
+    lock_error_logs: null,
+    ready: lock !== null,
+    tag: body.tag || null,
+    envs: body.envs ?? [],
+    concurrent_limit: body.concurrent_limit ?? null,
+    concurrency_time_window_s: body.concurrency_time_window_s ?? null,
+    concurrency_key: body.concurrency_key ?? null,
+    cache_ttl: body.cache_ttl ?? null,
+    timeout: body.timeout ?? null,
+    priority: body.priority ?? null,
+    delete_after_use: body.delete_after_use ?? false,
+    dedicated_worker: body.dedicated_worker ?? false,
+    restart_unless_cancelled: body.restart_unless_cancelled ?? false,
+    visible_to_runner_only: body.visible_to_runner_only ?? false,
+    ws_error_handler_muted: body.ws_error_handler_muted ?? false,
+    isolation: body.isolation ?? "shared",
+    no_main_func: body.no_main_func ?? !signature.has_main,
+    has_preprocessor: signature.has_preprocessor,
+    on_behalf_of_email: body.on_behalf_of_email ?? null,
+    deployment_message: body.deployment_message ?? null,
+    created_by: ctx.username,
+    created_at: app.clock(),
+    archived: false,
+    deleted: false,
+    extra_perms: previous?.extra_perms ?? {},
+  };
+  const { created_at: _, created_by: __, extra_perms: ___, ...content } = row;
+  return { ...row, hash: sha256(JSON.stringify(content)).slice(0, 16) };
+}
+
+async function queueDependencyJob(app: App, tx: Tx, ctx: WorkspaceContext, row: NewRow): Promise<void> {
+  const now = app.clock();
+  await insertJob(tx, {
+    id: newJobId(),
+    workspace_id: row.workspace_id,
+    kind: "dependencies",
+    state: "queued",
+    created_by: ctx.username,
+    permissioned_as: `u/${ctx.username}`,
+    email: ctx.caller.identity.email,
+    created_at: now,
+    scheduled_for: now,
+    script_path: row.path,
+    script_hash: row.hash,
+    language: row.language,
+    tag: "dependency",
+    args: "{}",
+    trigger_kind: "deploy",
+  });
+}
+
+/** The first call should find the files in place; a failure here shows again, and is told, when the script is run. */
+function warmUp(app: App, row: NewRow): void {
+  app.runner.prepare(toRunnable(row as Script)).catch((cause) => {
+    app.log.warn({ path: row.path, hash: row.hash, error: String(cause) }, "a script could not be prepared ahead");
+  });
+}
+
+/** Stores what the dependency job found: the lock, or why there is none. */
+export async function settleLock(
+  app: App,
+  tx: Tx,
+  row: Script,
+  outcome: { lock: string } | { error: string },
+): Promise<void> {
+  const set =
+    "lock" in outcome ? { lock: outcome.lock, ready: true, lock_error_logs: null } : { lock_error_logs: outcome.error };
+  await tx
+    .update(scripts)
+    .set(set)
+    .where(and(eq(scripts.workspace_id, row.workspace_id), eq(scripts.hash, row.hash)));
+  tx.afterCommit(() => {
+    forgetScript(app, row.workspace_id, row.path, row.hash);
+    if ("lock" in outcome) warmUp(app, { ...row, lock: outcome.lock });
+  });
+}
+
+/** @throws NotFound, also when the caller may not read it */
+export async function getScriptByPath(ctx: WorkspaceContext, path: string): Promise<Script> {
+  const { member } = ctx.caller;
+  const row = await findLatest(ctx.app.db.read, member.workspace_id, path);
+  return readable(ctx, row, `script ${path}`);
+}
+
+/** @throws NotFound, also when the caller may not read it */
+export async function getScriptByHash(ctx: WorkspaceContext, hash: string): Promise<Script> {
+  const { member } = ctx.caller;
+  const row = await findVersion(ctx.app.db.read, member.workspace_id, hash);
+  return readable(ctx, row, `script with hash ${hash}`);
+}
+
+function readable(ctx: WorkspaceContext, row: Script | undefined, what: string): Script {
+  const { member } = ctx.caller;
+  if (!row || !canRead(member, row.path, row.extra_perms)) {
+    throw new NotFound(`${what} in workspace ${member.workspace_id}`);
+  }
+  return row;
+}
+
+/** Archives every version of a path: nothing runs any more, history stays. */
+export async function archiveByPath(ctx: WorkspaceContext, path: string): Promise<void> {
+  const row = await getScriptByPath(ctx, path);
+  if (!canWrite(ctx.caller.member, row.path, row.extra_perms)) {
+    throw new Forbidden(`${ctx.username} may not archive ${path}`);
+  }
+  await ctx.write({ resource: path }, async (tx) => {
+    const archived = await tx
+      .update(scripts)
+      .set({ archived: true })
+      .where(and(eq(scripts.workspace_id, row.workspace_id), eq(scripts.path, path)))
+      .returning({ hash: scripts.hash });
+    tx.afterCommit(() => {
+      for (const { hash } of archived) retire(ctx.app, row, hash);
+    });
+  });
+}
+
+/** Archives one version; `p/` then runs the newest one left. */
+export async function archiveByHash(ctx: WorkspaceContext, hash: string): Promise<Script> {
+  const row = await getScriptByHash(ctx, hash);
+  if (!canWrite(ctx.caller.member, row.path, row.extra_perms)) {
+    throw new Forbidden(`${ctx.username} may not archive ${row.path}`);
+  }
+  await ctx.write({ resource: hash }, async (tx) => {
+    await tx
+      .update(scripts)
+      .set({ archived: true })
+      .where(and(eq(scripts.workspace_id, row.workspace_id), eq(scripts.hash, hash)));
+    tx.afterCommit(() => retire(ctx.app, row, hash));
+  });
+  return { ...row, archived: true };
+}
+
+function retire(app: App, row: Script, hash: string): void {
+  forgetScript(app, row.workspace_id, row.path, hash);
+  app.runner.retire({ workspace_id: row.workspace_id, version_id: hash });
+}

@@ -1,0 +1,61 @@
+import { kit } from "../../database/kit.ts";
+import type { ParameterBinding } from "../../runner/types.ts";
+
+const { table, text, integer, boolean, timestamp, json, serial, index, uniqueIndex } = kit;
+
+/** One row a version. Content never changes once stored; `lock` is null until its dependencies are resolved. */
+export const scripts = table(
+  "scripts",
+  {
+    /** Grows with every version: the order of deployment. */
+    seq: serial("seq"),
+    workspace_id: text("workspace_id").notNull(),
+    /** 16 hexadecimal digits. */
+    hash: text("hash").notNull(),
+    path: text("path").notNull(),
+    /** Ancestors, nearest first. */
+    parent_hashes: json<string[]>("parent_hashes").notNull(),
+    summary: text("summary").notNull(),
+    description: text("description").notNull(),
+    content: text("content").notNull(),
+    schema: json<unknown>("schema").notNull(),
+    /** How main's parameters take their values; what a child is given. */
+    parameters: json<ParameterBinding[]>("parameters").notNull(),
+    language: text("language").notNull(),
+    kind: text("kind").notNull(),
+    is_template: boolean("is_template").notNull(),
+    lock: text("lock"),
+    lock_error_logs: text("lock_error_logs"),
+    /** False keeps `p/` on the version before: dependencies are being resolved, or could not be. */
+    ready: boolean("ready").notNull(),
+    tag: text("tag"),
+    envs: json<string[]>("envs").notNull(),
+    concurrent_limit: integer("concurrent_limit"),
+    concurrency_time_window_s: integer("concurrency_time_window_s"),
+    concurrency_key: text("concurrency_key"),
+    cache_ttl: integer("cache_ttl"),
+    timeout: integer("timeout"),
+    priority: integer("priority"),
+    delete_after_use: boolean("delete_after_use").notNull(),
+    dedicated_worker: boolean("dedicated_worker").notNull(),
+    restart_unless_cancelled: boolean("restart_unless_cancelled").notNull(),
+    visible_to_runner_only: boolean("visible_to_runner_only").notNull(),
+    ws_error_handler_muted: boolean("ws_error_handler_muted").notNull(),
+    isolation: text("isolation").$type<"shared" | "fresh">().notNull(),
+    no_main_func: boolean("no_main_func").notNull(),
+    has_preprocessor: boolean("has_preprocessor").notNull(),
+    on_behalf_of_email: text("on_behalf_of_email"),
+    deployment_message: text("deployment_message"),
+    created_by: text("created_by").notNull(),
+    created_at: timestamp("created_at").notNull(),
+    archived: boolean("archived").notNull(),
+    deleted: boolean("deleted").notNull(),
+    extra_perms: json<Record<string, boolean>>("extra_perms").notNull(),
+  },
+  (t) => [
+    uniqueIndex("scripts_by_hash").on(t.workspace_id, t.hash),
+    index("scripts_by_path").on(t.workspace_id, t.path, t.seq),
+  ],
+);
+
+export type Script = typeof scripts.$inferSelect;

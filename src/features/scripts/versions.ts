@@ -1,0 +1,187 @@
+/** Which version a path or a hash stands for: asked on every run, so answered from memory when it was asked before. */
+import { and, desc, eq } from "drizzle-orm";
+import type { App } from "../../context.ts";
+import type { Reader } from "../../database/database.ts";
+import { BadRequest, NotFound } from "../../errors.ts";
+import { perApp } from "../../lib/per-app.ts";
+import type { RunnableLanguage, RunnableVersion } from "../../runner/types.ts";
+import { type Script, scripts } from "./tables.ts";
+
+/** What running a version needs to know, and nothing else of the row. */
+export interface Deployed {
+  version: RunnableVersion;
+  hash: string;
+  path: string;
+  tag: string;
+  timeout_s: number | undefined;
+  priority: number;
+  kind: string;
+  visible_to_runner_only: boolean;
+  on_behalf_of_email: string | undefined;
+  created_by: string;
+  extra_perms: Record<string, boolean>;
+}
+
+const MAX_CACHED = 10_000;
+
+interface Cache {
+  byPath: Map<string, Deployed>;
+  byHash: Map<string, Deployed>;
+  /** Raised by every change, so that a lookup begun before one does not store what it saw. */
+  generation: number;
+}
+
+const cacheOf = perApp<App, Cache>(() => ({ byPath: new Map(), byHash: new Map(), generation: 0 }));
+
+const key = (workspace_id: string, name: string) => `${workspace_id}\n${name}`;
+
+/** Forgets what was remembered of a script; called after a commit that changed it. */
+export function forgetScript(app: App, workspace_id: string, path: string, hash?: string): void {
+  const cache = cacheOf(app);
+  cache.generation++;
+  cache.byPath.delete(key(workspace_id, path));
+  if (hash) cache.byHash.delete(key(workspace_id, hash));
+}
+
+/**
+ * The newest version of a path that is ready to run.
+ * @throws NotFound when there is no such script; BadRequest when it has no version that can run, saying why
+ */
+export function deployedByPath(app: App, workspace_id: string, path: string): Deployed | Promise<Deployed> {
+  return cacheOf(app).byPath.get(key(workspace_id, path)) ?? loadByPath(app, workspace_id, path);
+}
+
+/**
+ * The version with this hash, superseded ones included.
+ * @throws NotFound, or BadRequest when it cannot run
+ */
+export function deployedByHash(app: App, workspace_id: string, hash: string): Deployed | Promise<Deployed> {
+  return cacheOf(app).byHash.get(key(workspace_id, hash)) ?? loadByHash(app, workspace_id, hash);
+}
+
+async function loadByPath(app: App, workspace_id: string, path: string): Promise<Deployed> {
+  const cache = cacheOf(app);
+  const { generation } = cache;
+  const [row] = await app.db.read
+    .select()
+    .from(scripts)
+    .where(
+      and(
+        eq(scripts.workspace_id, workspace_id),
+        eq(scripts.path, path),
+        eq(scripts.ready, true),
+        eq(scripts.archived, false),
+        eq(scripts.deleted, false),
+      ),
+    )
+    .orderBy(desc(scripts.seq))
+    .limit(1);
+  if (!row) throw await whyNotRunnable(app.db.read, workspace_id, path);
+  const deployed = toDeployed(row);
+  if (cache.generation === generation) remember(cache.byPath, key(workspace_id, path), deployed);
+  return deployed;
+}
+
+async function loadByHash(app: App, workspace_id: string, hash: string): Promise<Deployed> {
+  const cache = cacheOf(app);
+  const { generation } = cache;
+  const row = await findVersion(app.db.read, workspace_id, hash);
+  if (!row || row.deleted) throw new NotFound(`script with hash ${hash} in workspace ${workspace_id}`);
+  if (row.archived) throw archived(row.path, workspace_id);
+  if (!row.ready) throw notReady(row);
+  const deployed = toDeployed(row);
+  if (cache.generation === generation) remember(cache.byHash, key(workspace_id, hash), deployed);
+  return deployed;
+}
+
+/** The row of one version, whatever its state. */
+export async function findVersion(db: Reader, workspace_id: string, hash: string): Promise<Script | undefined> {
+  const [row] = await db
+    .select()
+    .from(scripts)
+    .where(and(eq(scripts.workspace_id, workspace_id), eq(scripts.hash, hash)));
+  return row;
+}
+
+/** The newest row of a path, whatever its state. */
+export async function findLatest(db: Reader, workspace_id: string, path: string): Promise<Script | undefined> {
+  const [row] = await db
+    .select()
+    .from(scripts)
+    .where(and(eq(scripts.workspace_id, workspace_id), eq(scripts.path, path), eq(scripts.deleted, false)))
+    .orderBy(desc(scripts.seq))
+    .limit(1);
+  return row;
+}
+
+/** The newest version of a path that is not archived, ready or not. */
+export async function findLive(db: Reader, workspace_id: string, path: string): Promise<Script | undefined> {
+  const [row] = await db
+    .select()
+    .from(scripts)
+    .where(
+      and(
+        eq(scripts.workspace_id, workspace_id),
+        eq(scripts.path, path),
+        eq(scripts.deleted, false),
+        eq(scripts.archived, false),
+      ),
+    )
+    .orderBy(desc(scripts.seq))
+    .limit(1);
+  return row;
+}
+
+async function whyNotRunnable(db: Reader, workspace_id: string, path: string): Promise<Error> {
+  const live = await findLive(db, workspace_id, path);
+  if (live) return notReady(live);
+  const latest = await findLatest(db, workspace_id, path);
+  return latest ? archived(path, workspace_id) : new NotFound(`script ${path} in workspace ${workspace_id}`);
+}
+
+function archived(path: string, workspace_id: string): BadRequest {
+  return new BadRequest(`script ${path} in workspace ${workspace_id} is archived and cannot be run`);
+}
+
+function notReady(row: Script): BadRequest {
+  const why = row.lock_error_logs
+    ? `its dependencies could not be resolved: ${row.lock_error_logs}`
+    : "its dependencies are still being resolved";
+  return new BadRequest(`version ${row.hash} of script ${row.path} cannot run: ${why}`);
+}
+
+function remember(map: Map<string, Deployed>, name: string, deployed: Deployed): void {
+  if (map.size >= MAX_CACHED) map.delete(map.keys().next().value!);
+  map.set(name, deployed);
+}
+
+export function toRunnable(row: Script): RunnableVersion {
+  return {
+    id: row.hash,
+    workspace_id: row.workspace_id,
+    path: row.path,
+    language: row.language as RunnableLanguage,
+    content: row.content,
+    lock: row.lock ?? undefined,
+    parameters: row.parameters,
+    has_preprocessor: row.has_preprocessor,
+    envs: row.envs,
+    isolation: row.isolation,
+  };
+}
+
+function toDeployed(row: Script): Deployed {
+  return {
+    version: toRunnable(row),
+    hash: row.hash,
+    path: row.path,
+    tag: row.tag ?? row.language,
+    timeout_s: row.timeout ?? undefined,
+    priority: row.priority ?? 0,
+    kind: row.kind,
+    visible_to_runner_only: row.visible_to_runner_only,
+    on_behalf_of_email: row.on_behalf_of_email ?? undefined,
+    created_by: row.created_by,
+    extra_perms: row.extra_perms,
+  };
+}

@@ -1,0 +1,43 @@
+/** Identities of tokens seen recently. Resolving one of them costs no query; a revoked one is forgotten at once. */
+import type { App, Identity } from "../../context.ts";
+import { perApp } from "../../lib/per-app.ts";
+
+const MAX_CACHED = 20_000;
+/** Another process may have changed the row: what is remembered is asked for again after this. */
+const FRESH_MS = 60_000;
+/** A flood of unknown tokens should not become a flood of queries. */
+const UNKNOWN_MS = 1_000;
+
+interface Entry {
+  identity: Identity | undefined;
+  until: number;
+}
+
+export interface TokenCache {
+  entries: Map<string, Entry>;
+  /** Raised by every revocation, so that a lookup begun before one does not store what it saw. */
+  generation: number;
+  /** Hashes used since the last flush, and when. */
+  used: Map<string, Date>;
+  /** Tokens of children that run a job right now. */
+  jobs: Map<string, Identity>;
+}
+
+export const tokenCache = perApp<App, TokenCache>(() => ({
+  entries: new Map(),
+  generation: 0,
+  used: new Map(),
+  jobs: new Map(),
+}));
+
+export function rememberToken(app: App, hash: string, identity: Identity | undefined): void {
+  const { entries } = tokenCache(app);
+  if (entries.size >= MAX_CACHED) entries.delete(entries.keys().next().value!);
+  entries.set(hash, { identity, until: app.clock().getTime() + (identity ? FRESH_MS : UNKNOWN_MS) });
+}
+
+export function forgetTokens(app: App, hashes: Iterable<string>): void {
+  const cache = tokenCache(app);
+  cache.generation++;
+  for (const hash of hashes) cache.entries.delete(hash);
+}

@@ -1,0 +1,104 @@
+/**
+ * What a restricted token may do. Two spellings are accepted: `domain:action[:kind][:resource,…]`, and the older
+ * `run:script/<path>`, `run:flow/<path>` and `jobs:…` names, which are read as their newer counterparts.
+ */
+import type { Identity } from "../../context.ts";
+import { BadRequest, Forbidden } from "../../errors.ts";
+import type { Scope } from "../../http/operation.ts";
+
+interface Grant {
+  domain: string;
+  action: "read" | "write" | "run";
+  kind: "scripts" | "flows" | undefined;
+  /** Empty: all. */
+  resources: string[];
+}
+
+const LEGACY: Record<string, string> = {
+  "jobs:listjobs": "jobs:read",
+  "jobs:runscript": "jobs:run:scripts",
+  "jobs:runflow": "jobs:run:flows",
+  "jobs:resumeflow": "jobs:run:flows",
+  "jobs:deletejob": "jobs:write",
+};
+
+/**
+ * Reads one scope.
+ * @returns undefined for `if_jobs:filter_tags:…`, which restricts nothing by itself
+ * @throws BadRequest when the text is no scope
+ */
+export function parseScope(text: string): Grant | undefined {
+  if (text.startsWith("if_jobs:filter_tags:")) return undefined;
+  const legacyRun = /^run:(script|flow)\/(.+)$/.exec(text);
+  const modern = legacyRun ? `jobs:run:${legacyRun[1]}s:${legacyRun[2]}` : (LEGACY[text] ?? text);
+  const [domain, action, ...rest] = modern.split(":");
+  if (!domain || !/^[a-z_]+$/.test(domain) || (action !== "read" && action !== "write" && action !== "run" && action !== "delete")) {
+    throw new BadRequest(`"${text}" is not a scope: write domain:action[:resource], such as jobs:run:scripts:u/ann/hello`);
+  }
+  const kind = domain === "jobs" && action === "run" ? rest.shift() : undefined;
+  if (kind !== undefined && kind !== "scripts" && kind !== "flows") {
+    throw new BadRequest(`"${text}" is not a scope: jobs:run takes scripts or flows, such as jobs:run:scripts:u/ann/hello`);
+  }
+  const resources = rest.join(":").split(",").filter((resource) => resource !== "" && resource !== "*");
+  return { domain, action: action === "delete" ? "write" : action, kind, resources };
+}
+
+const parsed = new WeakMap<string[], Grant[]>();
+
+function grantsOf(scopes: string[]): Grant[] {
+  let grants = parsed.get(scopes);
+  if (!grants) {
+    grants = scopes.map(parseScope).filter((grant) => grant !== undefined);
+    parsed.set(scopes, grants);
+  }
+  return grants;
+}
+
+/** `prefix/*` covers what is below the prefix, and the prefix itself. */
+function covers(pattern: string, resource: string): boolean {
+  if (!pattern.endsWith("/*")) return pattern === resource;
+  const prefix = pattern.slice(0, -2);
+  return resource === prefix || resource.startsWith(`${prefix}/`);
+}
+
+function allows(grant: Grant, scope: Scope, resource: string | undefined): boolean {
+  if (grant.domain !== scope.domain) return false;
+  // Who may run a job may see what becomes of it.
+  if (grant.action === "run" && scope.action === "read") return scope.domain === "jobs";
+  if (grant.action === "read" && scope.action !== "read") return false;
+  if (grant.action === "write" && scope.action === "run") return false;
+  if (grant.action === "run" && scope.action === "write") return false;
+  if (grant.kind !== undefined && grant.kind !== scope.kind) return false;
+  if (grant.resources.length === 0) return true;
+  return resource !== undefined && grant.resources.some((pattern) => covers(pattern, resource));
+}
+
+/** @throws Forbidden when the token is restricted and does not cover the operation */
+export function checkScopes(identity: Identity, scope: Scope, resource: string | undefined): void {
+  const scopes = identity.token?.scopes;
+  if (!scopes || scopes.length === 0) return;
+  const grants = grantsOf(scopes);
+  if (grants.length === 0) return;
+  if (grants.some((grant) => allows(grant, scope, resource))) return;
+  const needed = [scope.domain, scope.action, scope.kind, resource].filter((part) => part !== undefined).join(":");
+  throw new Forbidden(`Access denied. Required scope: ${needed}`);
+}
+
+/** Whether every right of `inner` is one of `outer` too: a restricted token makes no stronger one. */
+export function isWithin(inner: string[] | undefined, outer: string[] | undefined): boolean {
+  if (!outer || outer.length === 0) return true;
+  const innerGrants = grantsOf(inner ?? []);
+  if (innerGrants.length === 0) return false;
+  const outerGrants = grantsOf(outer);
+  return innerGrants.every((grant) =>
+    outerGrants.some(
+      (wide) =>
+        wide.domain === grant.domain &&
+        (wide.action === grant.action || (wide.action === "write" && grant.action === "read")) &&
+        (wide.kind === undefined || wide.kind === grant.kind) &&
+        (wide.resources.length === 0 ||
+          (grant.resources.length > 0 &&
+            grant.resources.every((resource) => wide.resources.some((pattern) => covers(pattern, resource))))),
+    ),
+  );
+}

@@ -1,0 +1,86 @@
+/** The first super admin: a one-time link that is printed while no user exists. There is no default password. */
+import { timingSafeEqual } from "node:crypto";
+import type { App, Context } from "../../context.ts";
+import { NotFound } from "../../errors.ts";
+import { randomText } from "../../lib/ids.ts";
+import { checkEmail } from "../../lib/paths.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { countUsers, insertUser, openSession, toRow } from "./service.ts";
+
+interface Link {
+  token: string | undefined;
+}
+
+/** Held in memory only: a restart makes another one. */
+const linkOf = perApp<App, Link>(() => ({ token: undefined }));
+
+/** Path of the setup page, made now if need be; undefined once there is a user. */
+export async function openSetup(app: App): Promise<string | undefined> {
+  const link = linkOf(app);
+  if ((await countUsers(app.db.read)) > 0) link.token = undefined;
+  else link.token ??= randomText(32);
+  return link.token === undefined ? undefined : `/api/setup/${link.token}`;
+}
+
+/** @throws NotFound when the link is not, or no longer, the one that was printed */
+export function checkSetupToken(app: App, given: string): void {
+  const { token } = linkOf(app);
+  const matches =
+    token !== undefined && given.length === token.length && timingSafeEqual(Buffer.from(given), Buffer.from(token));
+  if (!matches) {
+    throw new NotFound("this setup link is not valid", { hint: "a server without users prints a new one when it starts" });
+  }
+}
+
+/**
+ * Creates the first super admin and logs in.
+ * @returns a session token
+ */
+export async function completeSetup(
+  ctx: Context,
+  given: string,
+  body: { email: string; password: string },
+): Promise<string> {
+  const { app } = ctx;
+  checkSetupToken(app, given);
+  const email = checkEmail(body.email);
+  const row = await toRow(app, { email, password: body.password, super_admin: true });
+  return ctx.write({ resource: email }, async (tx) => {
+    await tx.lock("first user");
+    if ((await countUsers(tx)) > 0) throw new NotFound("this setup link is not valid any more: there is a user already");
+    await insertUser(tx, row);
+    const token = await openSession(app, tx, email);
+    tx.afterCommit(() => {
+      linkOf(app).token = undefined;
+    });
+    return token;
+  });
+}
+
+/** The page behind the link: no script, nothing from elsewhere. */
+export function setupPage(action: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Set up svc</title>
+<style>
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 24rem; margin: 4rem auto; padding: 0 1rem; }
+label { display: block; margin-top: 1rem; }
+input, button { font: inherit; width: 100%; padding: .5rem; box-sizing: border-box; }
+button { margin-top: 1.5rem; }
+</style>
+</head>
+<body>
+<h1>Set up svc</h1>
+<p>Make the first super admin of this instance. The link works once.</p>
+<form method="post" action="${action}">
+<label>E-mail <input name="email" type="email" required autofocus></label>
+<label>Password <input name="password" type="password" required autocomplete="new-password"></label>
+<button>Create</button>
+</form>
+</body>
+</html>
+`;
+}

@@ -1,0 +1,165 @@
+import { z } from "zod";
+import { flag, moment, type Operation, operation, paging, responds, toWindow } from "../../http/operation.ts";
+import { encryptSecret } from "../workspaces/secrets.ts";
+import * as service from "./service.ts";
+import type { Variable } from "./tables.ts";
+
+const base = "/w/{workspace}/variables" as const;
+
+const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined);
+
+const CreateVariable = z.object({
+  path: z.string(),
+  value: z.string(),
+  is_secret: z.boolean(),
+  description: z.string().default(""),
+  account: optional(z.number().int()),
+  is_oauth: optional(z.boolean()),
+  expires_at: optional(moment),
+});
+
+const EditVariable = z.object({
+  path: optional(z.string()),
+  value: optional(z.string()),
+  is_secret: optional(z.boolean()),
+  description: optional(z.string()),
+});
+
+const ListableVariable = z.object({
+  workspace_id: z.string(),
+  path: z.string(),
+  value: z.string().nullish(),
+  is_secret: z.boolean(),
+  description: z.string(),
+  account: z.number().nullish(),
+  is_oauth: z.boolean(),
+  expires_at: moment.nullish(),
+  extra_perms: z.record(z.string(), z.boolean()),
+});
+
+const encrypted = z.object({ already_encrypted: flag.default(false) });
+
+/** The record with the value it may show. */
+function toRecord(row: Variable, value: string | null) {
+  return { ...row, value };
+}
+
+/** Reading a secret in plain leaves this row; `run` writes it only then. */
+const decrypts = { operation: "variables.decrypt_secret", action_kind: "Execute" } as const;
+
+export const createVariable = operation({
+  name: "createVariable",
+  method: "POST",
+  path: `${base}/create`,
+  access: "author",
+  summary: "Create a variable or a secret",
+  query: encrypted,
+  body: CreateVariable,
+  responds: responds.created("confirmation"),
+  audit: { operation: "variables.create", action_kind: "Create" },
+  run: async (ctx, { body, query }) => {
+    await service.createVariable(ctx, body, query);
+    return `variable ${body.path} created`;
+  },
+});
+
+export const encryptValue = operation({
+  name: "encryptValue",
+  method: "POST",
+  path: `${base}/encrypt`,
+  access: "author",
+  summary: "Encrypt a value with the workspace's key",
+  body: z.string(),
+  responds: responds.text("the encrypted value"),
+  run: (ctx, { body, workspace }) => encryptSecret(ctx.app, ctx.app.db.read, workspace, body),
+});
+
+export const updateVariable = operation({
+  name: "updateVariable",
+  method: "POST",
+  path: `${base}/update/{path}`,
+  access: "author",
+  summary: "Change or rename a variable",
+  query: encrypted,
+  body: EditVariable,
+  responds: responds.text("confirmation"),
+  audit: { operation: "variables.update", action_kind: "Update" },
+  run: async (ctx, { path, body, query }) => `variable ${await service.updateVariable(ctx, path, body, query)} updated`,
+});
+
+export const deleteVariable = operation({
+  name: "deleteVariable",
+  method: "DELETE",
+  path: `${base}/delete/{path}`,
+  access: "author",
+  summary: "Delete a variable",
+  responds: responds.text("confirmation"),
+  audit: { operation: "variables.delete", action_kind: "Delete" },
+  run: async (ctx, { path }) => {
+    await service.deleteVariable(ctx, path);
+    return `variable ${path} deleted`;
+  },
+});
+
+export const getVariable = operation({
+  name: "getVariable",
+  method: "GET",
+  path: `${base}/get/{path}`,
+  access: "member",
+  summary: "Read a variable; a secret is decrypted unless `decrypt_secret=false`",
+  query: z.object({ decrypt_secret: flag.default(true), include_encrypted: flag.default(false) }),
+  responds: responds.json(ListableVariable),
+  audit: decrypts,
+  run: async (ctx, { path, query }) => {
+    const row = await service.getVariable(ctx, path);
+    if (!row.is_secret || query.decrypt_secret) return toRecord(row, await service.readValue(ctx, row));
+    return toRecord(row, query.include_encrypted ? row.value : null);
+  },
+});
+
+export const getVariableValue = operation({
+  name: "getVariableValue",
+  method: "GET",
+  path: `${base}/get_value/{path}`,
+  access: "member",
+  summary: "Read the plain value of a variable",
+  responds: responds.json(z.string()),
+  audit: decrypts,
+  run: async (ctx, { path }) => service.readValue(ctx, await service.getVariable(ctx, path)),
+});
+
+export const existsVariable = operation({
+  name: "existsVariable",
+  method: "GET",
+  path: `${base}/exists/{path}`,
+  access: "member",
+  summary: "Say whether there is a variable at this path",
+  responds: responds.json(z.boolean()),
+  run: (ctx, { path }) => service.variableExists(ctx, path),
+});
+
+export const listVariables = operation({
+  name: "listVariables",
+  method: "GET",
+  path: `${base}/list`,
+  access: "member",
+  summary: "List the variables the caller may read; values of secrets stay hidden",
+  query: z.object({ ...paging, path_start: z.string().optional() }),
+  responds: responds.json(z.array(ListableVariable)),
+  run: async (ctx, { query }) => {
+    const { offset, limit } = toWindow(query);
+    const rows = await service.listVariables(ctx, query);
+    return rows.slice(offset, offset + limit).map((row) => toRecord(row, row.is_secret ? null : row.value));
+  },
+});
+
+export const variableOperations: Operation[] = [
+  createVariable,
+  encryptValue,
+  updateVariable,
+  deleteVariable,
+  getVariable,
+  getVariableValue,
+  existsVariable,
+  listVariables,
+];

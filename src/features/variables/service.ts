@@ -1,0 +1,168 @@
+import { and, asc, eq, gt, isNull, or, sql } from "drizzle-orm";
+import type { WorkspaceContext } from "../../context.ts";
+import type { Reader } from "../../database/database.ts";
+import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
+import { checkPath } from "../../lib/paths.ts";
+import { canRead, canWrite } from "../permissions.ts";
+import { decryptSecret, encryptSecret } from "../workspaces/secrets.ts";
+import { type Variable, variables } from "./tables.ts";
+
+export interface NewVariable {
+  path: string;
+  value: string;
+  is_secret: boolean;
+  description: string;
+  account?: number | undefined;
+  is_oauth?: boolean | undefined;
+  expires_at?: Date | undefined;
+}
+
+export interface EditVariable {
+  path?: string | undefined;
+  value?: string | undefined;
+  is_secret?: boolean | undefined;
+  description?: string | undefined;
+}
+
+interface Options {
+  /** The value is ciphertext of this workspace already. */
+  already_encrypted: boolean;
+}
+
+/** One row, unless it is gone by its own date. */
+async function find(ctx: WorkspaceContext, db: Reader, path: string): Promise<Variable | undefined> {
+  const [row] = await db
+    .select()
+    .from(variables)
+    .where(and(eq(variables.workspace_id, ctx.caller.member.workspace_id), eq(variables.path, path)));
+  return row && row.expires_at !== null && row.expires_at <= ctx.app.clock() ? undefined : row;
+}
+
+/** @throws NotFound, also when the caller may not read it */
+export async function getVariable(ctx: WorkspaceContext, path: string, db: Reader = ctx.app.db.read): Promise<Variable> {
+  const { member } = ctx.caller;
+  const row = await find(ctx, db, path);
+  if (!row || !canRead(member, path, row.extra_perms)) {
+    throw new NotFound(`variable ${path} in workspace ${member.workspace_id}`);
+  }
+  return row;
+}
+
+/** Sealed for storage; what claims to be sealed already must open with this workspace's key. */
+async function toStored(ctx: WorkspaceContext, db: Reader, value: string, options: Options): Promise<string> {
+  const { workspace_id } = ctx.caller.member;
+  if (!options.already_encrypted) return encryptSecret(ctx.app, db, workspace_id, value);
+  await decryptSecret(ctx.app, db, workspace_id, value);
+  return value;
+}
+
+/** @throws BadRequest for a bad or taken path, Forbidden */
+export async function createVariable(ctx: WorkspaceContext, body: NewVariable, options: Options): Promise<void> {
+  const path = checkPath(body.path);
+  const { member } = ctx.caller;
+  if (!canWrite(member, path, {})) throw new Forbidden(`${ctx.username} may not write to ${path}`);
+  await ctx.write({ resource: path }, async (tx) => {
+    await tx.lock(`variable ${member.workspace_id} ${path}`);
+    if (await find(ctx, tx, path)) throw new BadRequest(`there is a variable at ${path} already`);
+    const row = {
+      workspace_id: member.workspace_id,
+      path,
+      value: body.is_secret ? await toStored(ctx, tx, body.value, options) : body.value,
+      is_secret: body.is_secret,
+      description: body.description,
+      account: body.account ?? null,
+      is_oauth: body.is_oauth ?? false,
+      expires_at: body.expires_at ?? null,
+      extra_perms: {},
+    };
+    // A row whose time has passed counts as gone, and is replaced.
+    await tx
+      .insert(variables)
+      .values(row)
+      .onConflictDoUpdate({ target: [variables.workspace_id, variables.path], set: row });
+  });
+}
+
+/** @throws NotFound, Forbidden, BadRequest when a secret would be opened without a new value */
+export async function updateVariable(
+  ctx: WorkspaceContext,
+  path: string,
+  body: EditVariable,
+  options: Options,
+): Promise<string> {
+  const { member } = ctx.caller;
+  const renamed = body.path === undefined ? path : checkPath(body.path);
+  return ctx.write({ resource: path }, async (tx) => {
+    await tx.lock(`variable ${member.workspace_id} ${path}`);
+    const row = await getVariable(ctx, path, tx);
+    requireWrite(ctx, row);
+    if (renamed !== path) {
+      if (!canWrite(member, renamed, {})) throw new Forbidden(`${ctx.username} may not write to ${renamed}`);
+      if (await find(ctx, tx, renamed)) throw new BadRequest(`there is a variable at ${renamed} already`);
+    }
+    const is_secret = body.is_secret ?? row.is_secret;
+    if (row.is_secret && !is_secret && body.value === undefined) {
+      throw new BadRequest("body field `value`: a secret can only be made readable together with a new value");
+    }
+    let value = body.value ?? row.value;
+    if (is_secret && (body.value !== undefined || !row.is_secret)) {
+      value = await toStored(ctx, tx, value, body.value === undefined ? { already_encrypted: false } : options);
+    }
+    await tx
+      .update(variables)
+      .set({ path: renamed, value, is_secret, description: body.description ?? row.description })
+      .where(and(eq(variables.workspace_id, member.workspace_id), eq(variables.path, path)));
+    return renamed;
+  });
+}
+
+export async function deleteVariable(ctx: WorkspaceContext, path: string): Promise<void> {
+  const { member } = ctx.caller;
+  await ctx.write({ resource: path }, async (tx) => {
+    requireWrite(ctx, await getVariable(ctx, path, tx));
+    await tx
+      .delete(variables)
+      .where(and(eq(variables.workspace_id, member.workspace_id), eq(variables.path, path)));
+  });
+}
+
+function requireWrite(ctx: WorkspaceContext, row: Variable): void {
+  if (!canWrite(ctx.caller.member, row.path, row.extra_perms)) {
+    throw new Forbidden(`${ctx.username} may not write to ${row.path}`);
+  }
+}
+
+/** The plain value. Reading a secret leaves an audit row; operators read secrets only through the jobs they run. */
+export async function readValue(ctx: WorkspaceContext, row: Variable): Promise<string> {
+  if (!row.is_secret) return row.value;
+  const { member, identity } = ctx.caller;
+  if (member.operator && !member.is_admin && !identity.token?.job) {
+    throw new Forbidden("operators do not read secrets directly");
+  }
+  return ctx.write({ resource: row.path }, (tx) => decryptSecret(ctx.app, tx, member.workspace_id, row.value));
+}
+
+export async function listVariables(
+  ctx: WorkspaceContext,
+  query: { path_start?: string | undefined },
+): Promise<Variable[]> {
+  const { member } = ctx.caller;
+  const rows = await ctx.app.db.read
+    .select()
+    .from(variables)
+    .where(
+      and(
+        eq(variables.workspace_id, member.workspace_id),
+        or(isNull(variables.expires_at), gt(variables.expires_at, ctx.app.clock())),
+        query.path_start
+          ? sql`substr(${variables.path}, 1, ${query.path_start.length}) = ${query.path_start}`
+          : undefined,
+      ),
+    )
+    .orderBy(asc(variables.path));
+  return rows.filter((row) => canRead(member, row.path, row.extra_perms));
+}
+
+export async function variableExists(ctx: WorkspaceContext, path: string): Promise<boolean> {
+  return (await find(ctx, ctx.app.db.read, path)) !== undefined;
+}

@@ -1,0 +1,78 @@
+import { eq } from "drizzle-orm";
+import { z } from "zod";
+import { type Operation, operation, responds } from "../../http/operation.ts";
+import * as service from "./service.ts";
+import { workspaces } from "./tables.ts";
+
+const Workspace = z.object({ id: z.string(), name: z.string(), owner: z.string() });
+
+export const createWorkspace = operation({
+  name: "createWorkspace",
+  method: "POST",
+  path: "/workspaces/create",
+  access: "user",
+  summary: "Make a workspace; the caller, or the owner a super admin names, becomes its admin",
+  body: z.object({
+    id: z.string(),
+    name: z.string(),
+    username: z.string().nullish().transform((name) => name ?? undefined),
+    owner: z.string().optional(),
+  }),
+  responds: responds.created("confirmation"),
+  audit: { operation: "workspaces.create", action_kind: "Create" },
+  run: async (ctx, { body }) => {
+    await service.createWorkspace(ctx, body);
+    return `Created workspace ${body.id}`;
+  },
+});
+
+export const existsWorkspace = operation({
+  name: "existsWorkspace",
+  method: "POST",
+  path: "/workspaces/exists",
+  access: "user",
+  scope: false,
+  summary: "Say whether a workspace id is taken",
+  body: z.object({ id: z.string() }),
+  responds: responds.json(z.boolean()),
+  run: async (ctx, { body }) => {
+    const rows = await ctx.app.db.read
+      .select({ id: workspaces.id })
+      .from(workspaces)
+      .where(eq(workspaces.id, body.id));
+    return rows.length > 0;
+  },
+});
+
+export const listWorkspaces = operation({
+  name: "listWorkspaces",
+  method: "GET",
+  path: "/workspaces/list",
+  access: "user",
+  summary: "List the caller's workspaces; super admins see all",
+  responds: responds.json(z.array(Workspace)),
+  run: async (ctx) =>
+    ctx.caller.identity.super_admin
+      ? service.allWorkspaces(ctx)
+      : (await service.workspacesOf(ctx)).map(({ username: _, ...workspace }) => workspace),
+});
+
+export const listUserWorkspaces = operation({
+  name: "listUserWorkspaces",
+  method: "GET",
+  path: "/workspaces/users",
+  access: "user",
+  summary: "List the caller's workspaces with the caller's name in each",
+  responds: responds.json(
+    z.object({
+      email: z.string(),
+      workspaces: z.array(z.object({ id: z.string(), name: z.string(), username: z.string() })),
+    }),
+  ),
+  run: async (ctx) => ({
+    email: ctx.caller.identity.email,
+    workspaces: (await service.workspacesOf(ctx)).map(({ owner: _, ...workspace }) => workspace),
+  }),
+});
+
+export const workspaceOperations: Operation[] = [createWorkspace, existsWorkspace, listWorkspaces, listUserWorkspaces];

@@ -1,0 +1,74 @@
+/** Reads an operation's input out of a request, and says exactly what is wrong with it. */
+import type { z } from "zod";
+import { BadRequest, InvalidInput, PayloadTooLarge } from "../errors.ts";
+import type { Operation } from "./operation.ts";
+
+/** One sentence per problem: where, what, what would be right. */
+export function explain(where: "query" | "body", error: z.ZodError): string {
+  return error.issues
+    .map((issue) => {
+      const path = issue.path.map(String).join(".");
+      return `${where}${path ? ` field \`${path}\`` : ""}: ${issue.message}`;
+    })
+    .join("; ");
+}
+
+export function parseQuery(op: Operation, search: string): unknown {
+  if (!op.query) return undefined;
+  const raw: Record<string, string> = {};
+  if (search.length > 1) for (const [name, value] of new URLSearchParams(search)) raw[name] = value;
+  return checked("query", op.query, raw);
+}
+
+/** Reads and checks the JSON body, never more than `limit` bytes of it. */
+export async function parseBody(op: Operation, request: Request, limit: number): Promise<unknown> {
+  if (!op.body) return undefined;
+  const text = await readText(request, limit);
+  let value: unknown;
+  try {
+    value = text === "" ? {} : JSON.parse(text);
+  } catch (cause) {
+    throw new BadRequest(`the body is not JSON: ${(cause as Error).message}`);
+  }
+  return checked("body", op.body, value);
+}
+
+export function checked(where: "query" | "body", schema: z.ZodType, value: unknown): unknown {
+  const result = schema.safeParse(value);
+  if (!result.success) throw new InvalidInput(explain(where, result.error));
+  return result.data;
+}
+
+/**
+ * The whole body as bytes.
+ * @throws PayloadTooLarge as soon as more than `limit` bytes are announced or have arrived
+ */
+export async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
+  const announced = request.headers.get("content-length");
+  if (announced !== null) {
+    if (Number(announced) > limit) throw tooLarge(limit);
+    return new Uint8Array(await request.arrayBuffer());
+  }
+  if (!request.body) return new Uint8Array();
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of request.body as unknown as AsyncIterable<Uint8Array>) {
+    size += piece.byteLength;
+    if (size > limit) throw tooLarge(limit);
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
+export async function readText(request: Request, limit: number): Promise<string> {
+  const announced = request.headers.get("content-length");
+  if (announced !== null) {
+    if (Number(announced) > limit) throw tooLarge(limit);
+    return request.text();
+  }
+  return new TextDecoder().decode(await readBytes(request, limit));
+}
+
+function tooLarge(limit: number): PayloadTooLarge {
+  return new PayloadTooLarge(`the body is larger than ${Math.floor(limit / 1_000_000)} MB, the most this server accepts`);
+}

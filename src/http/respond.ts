@@ -1,0 +1,95 @@
+/** The one place that turns results and errors into HTTP. */
+import * as errors from "../errors.ts";
+import type { Responds } from "./operation.ts";
+
+const STATUS = new Map<string, number>([
+  ["BadRequest", 400],
+  ["InvalidInput", 400],
+  ["Unauthorized", 401],
+  ["Forbidden", 403],
+  ["EnterpriseRequired", 403],
+  ["NotFound", 404],
+  ["PayloadTooLarge", 413],
+  ["UnsupportedMediaType", 415],
+  ["TooManyRequests", 429],
+  ["Internal", 500],
+  ["WaitTimeout", 500],
+  ["Unavailable", 503],
+  ["StorageFull", 507],
+]);
+
+/** What existing clients of the interface read at the beginning of an error's text. */
+const PREFIX = new Map<string, string>([
+  ["BadRequest", "Bad request"],
+  ["InvalidInput", "Bad request"],
+  ["Unauthorized", "Unauthorized"],
+  ["Forbidden", "Permission denied"],
+  ["EnterpriseRequired", "Enterprise required"],
+  ["NotFound", "Not found"],
+  ["PayloadTooLarge", "Payload too large"],
+  ["UnsupportedMediaType", "Unsupported media type"],
+  ["TooManyRequests", "Too many requests"],
+  ["Internal", "Internal"],
+  ["WaitTimeout", "Internal"],
+  ["Unavailable", "Unavailable"],
+  ["StorageFull", "Storage full"],
+]);
+
+export interface ErrorShape {
+  name: string;
+  status: number;
+  message: string;
+  hint: string | undefined;
+}
+
+/**
+ * What may be told of an error. A class derived from a declared one (a syntax fault is a bad request) takes its
+ * nearest ancestor's status; anything that is not an SvcError is ours and hides its message.
+ */
+export function describeError(error: unknown): ErrorShape {
+  if (!(error instanceof errors.SvcError)) {
+    return { name: "Internal", status: 500, message: "Internal: the server failed; its log says more", hint: undefined };
+  }
+  let prototype: object = Object.getPrototypeOf(error);
+  while (!STATUS.has(prototype.constructor.name) && prototype.constructor !== errors.SvcError) {
+    prototype = Object.getPrototypeOf(prototype);
+  }
+  const declared = prototype.constructor.name;
+  return {
+    name: error.name,
+    status: STATUS.get(declared) ?? 500,
+    message: `${PREFIX.get(declared) ?? "Internal"}: ${error.message}`,
+    hint: error.hint,
+  };
+}
+
+/** text/plain for existing clients; RFC 9457 for who asks for application/problem+json. */
+export function errorResponse(error: unknown, accept: string | null): Response {
+  const shape = describeError(error);
+  const headers: Record<string, string> = { "svc-error": shape.name };
+  if (error instanceof errors.TooManyRequests) headers["retry-after"] = String(error.retry_after_s);
+  if (error instanceof errors.Unavailable) headers["retry-after"] = "1";
+  if (shape.status === 401) headers["www-authenticate"] = "Bearer";
+  if (accept?.includes("application/problem+json")) {
+    headers["content-type"] = "application/problem+json";
+    const problem = { type: "about:blank", title: shape.name, status: shape.status, detail: shape.message, hint: shape.hint };
+    return new Response(JSON.stringify(problem), { status: shape.status, headers });
+  }
+  headers["content-type"] = "text/plain; charset=utf-8";
+  const text = shape.hint ? `${shape.message}\n${shape.hint}` : shape.message;
+  return new Response(text, { status: shape.status, headers });
+}
+
+const TEXT = { "content-type": "text/plain; charset=utf-8" };
+const JSON_TYPE = { "content-type": "application/json" };
+
+export function successResponse(declared: Responds<unknown>, value: unknown): Response {
+  switch (declared.kind) {
+    case "raw":
+      return value as Response;
+    case "text":
+      return new Response(String(value), { status: declared.status, headers: TEXT });
+    case "json":
+      return new Response(JSON.stringify(value ?? null), { status: declared.status, headers: JSON_TYPE });
+  }
+}

@@ -1,0 +1,104 @@
+/** Mounts operations on h3. Knows no feature: what it must ask one is handed in as hooks. */
+import { H3 } from "h3";
+import type { App, Identity } from "../context.ts";
+import { BadRequest, NotFound, SvcError } from "../errors.ts";
+import { readToken } from "./credentials.ts";
+import { execute, type Hooks } from "./execute.ts";
+import { parseBody, parseQuery } from "./input.ts";
+import { isGreedy, type Operation } from "./operation.ts";
+import { describeError, errorResponse, successResponse } from "./respond.ts";
+
+export type Handler = (request: Request, identity?: Identity) => Response | Promise<Response>;
+
+const CORS_HEADERS = {
+  "access-control-allow-origin": "*",
+  "access-control-allow-methods": "GET, POST, HEAD, OPTIONS",
+  "access-control-allow-headers": "content-type, authorization, idempotency-key",
+};
+
+interface Mounted {
+  /** Handles a request; `identity` is given when the way in already says who calls (the operator's socket). */
+  fetch: (request: Request) => Response | Promise<Response>;
+}
+
+/**
+ * @param identify settles who calls for every request of this mount; undefined reads credentials from the request
+ */
+export function mount(app: App, hooks: Hooks, operations: readonly Operation[], identify?: () => Identity): Mounted {
+  const h3 = new H3();
+  for (const op of operations) {
+    const handle = toHandler(app, hooks, op, identify);
+    const route = `/api${toRoute(op.path)}`;
+    h3.on(op.method, route, (event) => handle(event.req, event.context.params ?? {}));
+    if (op.cors) {
+      h3.on("OPTIONS", route, () => new Response(null, { status: 204, headers: CORS_HEADERS }));
+      if (op.method !== "GET") h3.on("HEAD", route, () => new Response(null, { status: 200, headers: CORS_HEADERS }));
+    }
+  }
+  h3.all("/**", (event) =>
+    errorResponse(
+      new NotFound(`there is no ${event.req.method} ${event.url.pathname}`, { hint: "GET /api/openapi.yaml lists all operations" }),
+      event.req.headers.get("accept"),
+    ),
+  );
+  return { fetch: h3.fetch as Mounted["fetch"] };
+}
+
+/** `/w/{workspace}/variables/get/{path}` → `/w/:workspace/variables/get/**:path` */
+export function toRoute(path: string): string {
+  const greedy = isGreedy(path);
+  return path.replace(/\{(\w+)\}/g, (_, name, offset) =>
+    greedy && offset + name.length + 2 === path.length ? `**:${name}` : `:${name}`,
+  );
+}
+
+function toHandler(app: App, hooks: Hooks, op: Operation, identify: (() => Identity) | undefined) {
+  const limit = app.config.max_body_mb * 1_000_000;
+  return async (request: Request, parameters: Record<string, string>): Promise<Response> => {
+    let response: Response;
+    try {
+      const search = searchOf(request.url);
+      const input: Record<string, unknown> = {};
+      for (const name in parameters) input[name] = decode(parameters[name]!);
+      let identity = identify?.();
+      if (!identity) {
+        const token = readToken(request.headers, search);
+        if (token !== undefined) {
+          const found = hooks.resolveToken(app, token);
+          identity = found instanceof Promise ? await found : found;
+        }
+      }
+      if (op.query) input.query = parseQuery(op, search);
+      if (op.body) input.body = await parseBody(op, request, limit);
+      const value = await execute(app, hooks, op, { identity, input, request, signal: request.signal });
+      response = successResponse(op.responds, value);
+    } catch (error) {
+      logFailure(app, op, error);
+      response = errorResponse(error, request.headers.get("accept"));
+    }
+    if (op.cors) for (const [name, value] of Object.entries(CORS_HEADERS)) response.headers.set(name, value);
+    return response;
+  };
+}
+
+function logFailure(app: App, op: Operation, error: unknown): void {
+  const shape = describeError(error);
+  if (shape.status < 500) return;
+  const cause = error instanceof SvcError ? error.cause : error;
+  const detail = cause instanceof Error ? { error: cause.message, stack: cause.stack } : {};
+  app.log.error({ operation: op.name, name: shape.name, ...detail }, shape.message);
+}
+
+function searchOf(url: string): string {
+  const at = url.indexOf("?");
+  return at < 0 ? "" : url.slice(at);
+}
+
+function decode(text: string): string {
+  if (!text.includes("%")) return text.startsWith("/") ? text.slice(1) : text;
+  try {
+    return decodeURIComponent(text).replace(/^\//, "");
+  } catch {
+    throw new BadRequest(`"${text}" in the URL is not percent-encoded text (RFC 3986 §2.1)`);
+  }
+}

@@ -1,0 +1,18 @@
+/** Reads a script without running it: what main takes, and which packages it needs. Parsers are loaded when first used. */
+import type { Language, ScriptAnalysis } from "./types.ts";
+
+/**
+ * @throws SyntaxFault with line and column; BadRequest when an interpreter is needed and missing, or an import cannot
+ * be served
+ */
+export async function analyseScript(language: Language, content: string): Promise<ScriptAnalysis> {
+  switch (language) {
+    case "bun":
+    case "nativets":
+      return (await import("./typescript/analyse.ts")).analyseTypeScript(content);
+    case "python3":
+      return (await import("./python/analyse.ts")).analysePython(content);
+    case "bash":
+      return (await import("./bash/analyse.ts")).analyseBash(content);
+  }
+}

@@ -1,0 +1,36 @@
+import { BadRequest } from "../../errors.ts";
+import { type Parameter, type ScriptAnalysis, SyntaxFault, toArgumentsSchema } from "../types.ts";
+import inspector from "./inspect.py" with { type: "text" };
+
+interface Inspection {
+  error?: { line: number; column: number; message: string };
+  parameters: Parameter[];
+  has_main: boolean;
+  has_preprocessor: boolean;
+}
+
+/** The signature of `main`, read by Python's own parser. */
+export async function analysePython(content: string): Promise<ScriptAnalysis> {
+  const python = Bun.which("python3");
+  if (!python) {
+    throw new BadRequest("python3 is not installed on this server: Python scripts cannot be deployed or run", {
+      hint: "install Python 3.8 or newer where the server finds it on its PATH",
+    });
+  }
+  const child = Bun.spawn([python, "-I", "-c", inspector], {
+    stdin: new TextEncoder().encode(content),
+    stdout: "pipe",
+    stderr: "pipe",
+    env: { PYTHONIOENCODING: "utf-8", PATH: process.env.PATH ?? "" },
+  });
+  const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  if (code !== 0) throw new BadRequest(`python3 could not read the script: ${err.trim().split("\n").at(-1)}`);
+  const found = JSON.parse(out) as Inspection;
+  if (found.error) throw new SyntaxFault(found.error.line, found.error.column, found.error.message);
+  const { parameters, has_main, has_preprocessor } = found;
+  return {
+    signature: { parameters, has_main, has_preprocessor },
+    schema: toArgumentsSchema(parameters),
+    dependencies: [],
+  };
+}

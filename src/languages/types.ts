@@ -1,0 +1,68 @@
+import { BadRequest } from "../errors.ts";
+import type { ParameterBinding, RunnableLanguage } from "../runner/types.ts";
+
+export type Language = RunnableLanguage;
+
+/** A JSON Schema (draft 2020-12) fragment. */
+export type Schema = Record<string, unknown>;
+
+export interface Parameter extends ParameterBinding {
+  schema: Schema;
+  /** May be left out by the caller. */
+  optional: boolean;
+}
+
+export interface Signature {
+  parameters: Parameter[];
+  has_main: boolean;
+  has_preprocessor: boolean;
+}
+
+/** An npm package a script needs. */
+export interface Dependency {
+  name: string;
+  /** A version or range; `latest` when the script names none. */
+  version: string;
+}
+
+export interface ScriptAnalysis {
+  signature: Signature;
+  /** JSON Schema of the arguments object. */
+  schema: Schema;
+  dependencies: Dependency[];
+}
+
+/** The source does not parse. */
+export class SyntaxFault extends BadRequest {
+  /** Both count from 1. */
+  readonly line: number;
+  readonly column: number;
+  constructor(line: number, column: number, message: string) {
+    super(`Syntax error at line ${line}, column ${column}: ${message}`);
+    this.line = line;
+    this.column = column;
+  }
+}
+
+/** The schema of the arguments object of these parameters. */
+export function toArgumentsSchema(parameters: Parameter[]): Schema {
+  const whole = parameters.find((parameter) => parameter.kind === "whole");
+  const properties: Record<string, unknown> = {};
+  const required: string[] = [];
+  if (whole) {
+    Object.assign(properties, whole.schema.properties);
+    required.push(...((whole.schema.required as string[] | undefined) ?? []));
+  }
+  for (const parameter of parameters) {
+    if (parameter.kind === "whole") continue;
+    properties[parameter.name] = parameter.schema;
+    if (!parameter.optional) required.push(parameter.name);
+  }
+  return {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    type: "object",
+    order: Object.keys(properties),
+    properties,
+    required,
+  };
+}

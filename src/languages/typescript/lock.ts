@@ -1,0 +1,117 @@
+/**
+ * The lock of a script's dependencies: the package.json, a line `//bun.lock`, and the lock file's text, which is the
+ * form existing clients exchange. Resolved once when a version is deployed, installed once per lock.
+ */
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { BadRequest } from "../../errors.ts";
+import type { Dependency } from "../types.ts";
+
+/** The packages could not be resolved or installed; the message names the package and what the registry said. */
+export class DependencyError extends BadRequest {}
+
+export interface Installer {
+  /** A Bun command line, e.g. this executable. */
+  command: string[];
+  /** The whole environment of the installer. */
+  environment: Record<string, string>;
+  /** Folder for its temporary work. */
+  directory: string;
+}
+
+interface Options extends Installer {
+  onLog: (text: string) => void;
+  signal?: AbortSignal | undefined;
+}
+
+const SEPARATOR = "\n//bun.lock\n";
+
+/** Undefined for "", which locks nothing. @throws BadRequest when the text is no lock */
+export function parseLock(lock: string): { package_json: string; bun_lock: string } | undefined {
+  if (lock.trim() === "") return undefined;
+  const at = lock.indexOf(SEPARATOR);
+  if (at < 0) throw new BadRequest("the lock is not one of ours: it must be a package.json, a line //bun.lock, and the lock file");
+  return { package_json: lock.slice(0, at), bun_lock: lock.slice(at + SEPARATOR.length) };
+}
+
+/** @returns lock text. @throws DependencyError */
+export async function createLock(dependencies: Dependency[], options: Options): Promise<string> {
+  await mkdir(options.directory, { recursive: true });
+  const folder = await mkdtemp(join(options.directory, "lock-"));
+  try {
+    const manifest = { dependencies: Object.fromEntries(dependencies.map(({ name, version }) => [name, version])) };
+    const package_json = JSON.stringify(manifest, undefined, 2);
+    await writeFile(join(folder, "package.json"), package_json);
+    await run(["install", "--lockfile-only", "--ignore-scripts", "--no-progress"], folder, options);
+    const bun_lock = await readFile(join(folder, "bun.lock"), "utf8");
+    return package_json + SEPARATOR + bun_lock;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const installing = new Map<string, Promise<void>>();
+
+/**
+ * Installs exactly what the lock says into `folder`/node_modules, once: later calls find it done, calls at the same
+ * time share one install. @throws DependencyError
+ */
+export function installLock(lock: string, folder: string, options: Options): Promise<void> {
+  const parsed = parseLock(lock);
+  if (!parsed || existsSync(folder)) return Promise.resolve();
+  const running = installing.get(folder);
+  if (running) return running;
+  const started = install(parsed, folder, options).finally(() => installing.delete(folder));
+  installing.set(folder, started);
+  return started;
+}
+
+async function install(
+  parsed: { package_json: string; bun_lock: string },
+  folder: string,
+  options: Options,
+): Promise<void> {
+  await mkdir(dirname(folder), { recursive: true });
+  const work = await mkdtemp(`${folder}.`);
+  try {
+    await writeFile(join(work, "package.json"), parsed.package_json);
+    await writeFile(join(work, "bun.lock"), parsed.bun_lock);
+    const arguments_ = ["install", "--frozen-lockfile", "--ignore-scripts", "--production", "--no-progress"];
+    await run(arguments_, work, options);
+    await mkdir(join(work, "node_modules"), { recursive: true });
+    await rename(work, folder).catch((cause) => {
+      // Another process was first; what it installed is the same.
+      if (!existsSync(folder)) throw cause;
+    });
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+async function run(arguments_: string[], cwd: string, options: Options): Promise<void> {
+  const child = Bun.spawn([...options.command, ...arguments_], {
+    cwd,
+    env: options.environment,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    ...(options.signal ? { signal: options.signal, killSignal: "SIGKILL" as const } : {}),
+  });
+  const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  const text = withoutCredentials(`${out}${err}`);
+  options.onLog(text);
+  if (code === 0) return;
+  const reason = text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => /^(error|warn)|failed|not found|404|No version/i.test(line))
+    .slice(0, 5)
+    .join("; ");
+  throw new DependencyError(`dependencies could not be installed: ${reason || text.trim().slice(-500)}`);
+}
+
+/** URLs in an installer's messages may carry a user and password. */
+function withoutCredentials(text: string): string {
+  return text.replace(/(https?:\/\/)[^\s/@]+@/g, "$1");
+}

@@ -1,0 +1,16 @@
+import { type ParserOptions, parse } from "@babel/parser";
+import type { File } from "@babel/types";
+import { SyntaxFault } from "../types.ts";
+
+const OPTIONS: ParserOptions = { sourceType: "module", plugins: ["typescript", "decorators"] };
+
+/** @throws SyntaxFault with the place of the first error */
+export function parseModule(content: string): File {
+  try {
+    return parse(content, OPTIONS) as unknown as File;
+  } catch (cause) {
+    const { loc, message } = cause as { loc?: { line: number; column: number }; message: string };
+    if (!loc) throw cause;
+    throw new SyntaxFault(loc.line, loc.column + 1, message.replace(/ \(\d+:\d+\)$/, "").trim());
+  }
+}

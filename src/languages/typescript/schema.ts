@@ -1,0 +1,196 @@
+/** TypeScript types to JSON Schema, as far as a type says something about JSON. */
+import type { Node, Statement } from "@babel/types";
+import type { Schema } from "../types.ts";
+
+/** Types the file itself declares, by name. */
+export type TypeTable = Map<string, Node>;
+
+export function collectTypes(body: Statement[]): TypeTable {
+  const types: TypeTable = new Map();
+  for (const statement of body) {
+    const declared = statement.type === "ExportNamedDeclaration" ? statement.declaration : statement;
+    switch (declared?.type) {
+      case "TSTypeAliasDeclaration":
+        types.set(declared.id.name, declared.typeAnnotation);
+        break;
+      case "TSInterfaceDeclaration":
+      case "TSEnumDeclaration":
+        types.set(declared.id.name, declared);
+    }
+  }
+  return types;
+}
+
+/** A type that `undefined` or `null` belongs to. */
+export function isOptionalType(type: Node, types: TypeTable): boolean {
+  if (type.type === "TSUnionType") return type.types.some((member) => isNothing(member) || isOptionalType(member, types));
+  const named = type.type === "TSTypeReference" ? types.get(nameOf(type)) : undefined;
+  return named !== undefined && named.type === "TSUnionType" && isOptionalType(named, new Map());
+}
+
+function isNothing(type: Node): boolean {
+  return type.type === "TSUndefinedKeyword" || type.type === "TSNullKeyword" || type.type === "TSVoidKeyword";
+}
+
+/** Named types nest; one that contains itself ends here. */
+const MAX_DEPTH = 8;
+
+export function toSchema(type: Node, types: TypeTable, depth = 0): Schema {
+  if (depth > MAX_DEPTH) return {};
+  const nested = (node: Node) => toSchema(node, types, depth + 1);
+  switch (type.type) {
+    case "TSStringKeyword":
+      return { type: "string" };
+    case "TSNumberKeyword":
+      return { type: "number" };
+    case "TSBooleanKeyword":
+      return { type: "boolean" };
+    case "TSBigIntKeyword":
+      return { type: "integer" };
+    case "TSObjectKeyword":
+      return { type: "object" };
+    case "TSParenthesizedType":
+      return nested(type.typeAnnotation);
+    case "TSTypeOperator":
+      return nested(type.typeAnnotation as Node);
+    case "TSArrayType":
+      return { type: "array", items: nested(type.elementType) };
+    case "TSTupleType":
+      return { type: "array", prefixItems: type.elementTypes.map((element) => nested(tupleElement(element))) };
+    case "TSLiteralType":
+      return literalSchema(type.literal);
+    case "TSTemplateLiteralType":
+      return { type: "string" };
+    case "TSTypeLiteral":
+      return objectSchema(type.members, nested);
+    case "TSInterfaceDeclaration":
+      return objectSchema(type.body.body, nested);
+    case "TSEnumDeclaration":
+      return enumSchema(type);
+    case "TSUnionType":
+      return unionSchema(type.types, nested);
+    case "TSIntersectionType":
+      return intersectionSchema(type.types.map(nested));
+    case "TSTypeReference":
+      return referenceSchema(type, types, nested);
+    default:
+      return {};
+  }
+}
+
+function tupleElement(element: Node): Node {
+  if (element.type === "TSNamedTupleMember") return element.elementType;
+  return element.type === "TSOptionalType" || element.type === "TSRestType" ? element.typeAnnotation : element;
+}
+
+function literalSchema(literal: Node): Schema {
+  if (literal.type === "StringLiteral" || literal.type === "NumericLiteral" || literal.type === "BooleanLiteral") {
+    return { type: typeof literal.value, enum: [literal.value] };
+  }
+  if (literal.type === "UnaryExpression" && literal.argument.type === "NumericLiteral") {
+    return { type: "number", enum: [-literal.argument.value] };
+  }
+  return { type: "string" };
+}
+
+function objectSchema(members: Node[], nested: (node: Node) => Schema): Schema {
+  const properties: Record<string, Schema> = {};
+  const required: string[] = [];
+  for (const member of members) {
+    if (member.type !== "TSPropertySignature") continue;
+    const { key } = member;
+    const name = key.type === "Identifier" ? key.name : key.type === "StringLiteral" ? key.value : undefined;
+    if (name === undefined) continue;
+    const annotation = member.typeAnnotation as Extract<Node, { type: "TSTypeAnnotation" }> | null | undefined;
+    const type = annotation?.typeAnnotation;
+    properties[name] = type ? nested(type) : {};
+    if (!member.optional && !(type && isOptionalType(type, new Map()))) required.push(name);
+  }
+  return { type: "object", properties, required, order: Object.keys(properties) };
+}
+
+function enumSchema(declaration: Extract<Node, { type: "TSEnumDeclaration" }>): Schema {
+  const values: (string | number)[] = [];
+  let next = 0;
+  for (const { initializer } of declaration.body.members) {
+    if (initializer?.type === "StringLiteral") values.push(initializer.value);
+    else {
+      if (initializer?.type === "NumericLiteral") next = initializer.value;
+      values.push(next++);
+    }
+  }
+  const kinds = new Set(values.map((value) => typeof value));
+  return { ...(kinds.size === 1 ? { type: [...kinds][0] } : {}), enum: values };
+}
+
+function unionSchema(members: Node[], nested: (node: Node) => Schema): Schema {
+  const schemas = members.filter((member) => !isNothing(member)).map(nested);
+  if (schemas.length === 0) return {};
+  if (schemas.length === 1) return schemas[0]!;
+  if (schemas.every((schema) => Array.isArray(schema.enum))) {
+    const kinds = new Set(schemas.map((schema) => schema.type));
+    const values = [...new Set(schemas.flatMap((schema) => schema.enum as unknown[]))];
+    return { ...(kinds.size === 1 && schemas[0]!.type ? { type: schemas[0]!.type } : {}), enum: values };
+  }
+  return { oneOf: schemas };
+}
+
+function intersectionSchema(schemas: Schema[]): Schema {
+  if (!schemas.every((schema) => schema.type === "object" && schema.properties)) return { allOf: schemas };
+  const properties = Object.assign({}, ...schemas.map((schema) => schema.properties)) as Record<string, Schema>;
+  const required = [...new Set(schemas.flatMap((schema) => (schema.required as string[] | undefined) ?? []))];
+  return { type: "object", properties, required, order: Object.keys(properties) };
+}
+
+type Reference = Extract<Node, { type: "TSTypeReference" }>;
+
+/** The last part of a possibly qualified name: `RT.Postgresql` → `Postgresql`. */
+function nameOf(type: Reference): string {
+  const { typeName } = type;
+  return typeName.type === "Identifier" ? typeName.name : typeName.type === "TSQualifiedName" ? typeName.right.name : "";
+}
+
+function referenceSchema(type: Reference, types: TypeTable, nested: (node: Node) => Schema): Schema {
+  const name = nameOf(type);
+  const known = types.get(name);
+  if (known) return nested(known);
+  const parameters = argumentsOf(type);
+  switch (name) {
+    case "Date":
+      return { type: "string", format: "date-time" };
+    case "Array":
+    case "ReadonlyArray":
+    case "Set":
+      return { type: "array", items: parameters[0] ? nested(parameters[0]) : {} };
+    case "Record":
+      return { type: "object", additionalProperties: parameters[1] ? nested(parameters[1]) : {} };
+    case "Partial": {
+      const whole = parameters[0] ? nested(parameters[0]) : {};
+      return { ...whole, required: [] };
+    }
+    case "Required":
+    case "Readonly":
+    case "NonNullable":
+    case "Promise":
+      return parameters[0] ? nested(parameters[0]) : {};
+    case "Base64":
+      return { type: "string", contentEncoding: "base64" };
+    case "S3Object":
+      return { type: "object", format: "resource-s3_object" };
+    case "Object":
+      return { type: "object" };
+    case "":
+      return {};
+  }
+  // A type from elsewhere with a capital is a resource of that type, as scripts of this interface write them.
+  return /^[A-Z]/.test(name) ? { type: "object", format: `resource-${toSnakeCase(name)}` } : {};
+}
+
+function argumentsOf(type: Reference): Node[] {
+  const list = (type as { typeParameters?: { params: Node[] } | null; typeArguments?: { params: Node[] } | null });
+  return (list.typeArguments ?? list.typeParameters)?.params ?? [];
+}
+
+function toSnakeCase(name: string): string {
+  return name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").toLowerCase();
+}

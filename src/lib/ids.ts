@@ -1,0 +1,31 @@
+import { randomBytes } from "node:crypto";
+
+/** A UUID version 7 (RFC 9562 §5.7): ordered by time, so that new rows stand together in an index. */
+export function newJobId(): string {
+  return Bun.randomUUIDv7();
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}
+
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+/** Random text of letters and digits, every character equally likely; 32 of them hold 190 bits. */
+export function randomText(length: number): string {
+  // Bytes from 248 up would favour the alphabet's first letters, so they are thrown away.
+  let text = "";
+  while (text.length < length) {
+    for (const byte of randomBytes(length * 2)) {
+      if (byte < 248 && text.length < length) text += ALPHABET[byte % ALPHABET.length];
+    }
+  }
+  return text;
+}
+
+/** SHA-256 as lower-case hex. */
+export function sha256(text: string | Uint8Array): string {
+  return new Bun.CryptoHasher("sha256").update(text).digest("hex");
+}

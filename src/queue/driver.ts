@@ -1,0 +1,103 @@
+/** What differs between the databases in claiming and waking, and the statements of the hot path. */
+import { and, eq, lt, sql } from "drizzle-orm";
+import { type Database, statement, type Tx } from "../database/database.ts";
+import type { JobStatus } from "./states.ts";
+import { type Job, jobs, type NewJob } from "./tables.ts";
+
+export interface QueueDriver {
+  /**
+   * Takes due jobs for this worker, most urgent first: they are `running` once the transaction is committed.
+   * @param tags only jobs with one of these tags; undefined takes any
+   */
+  claim(tx: Tx, options: { worker: string; limit: number; now: Date; tags: string[] | undefined }): Promise<Job[]>;
+}
+
+const p = sql.placeholder;
+
+/** Columns a job is submitted with; the others keep their defaults. */
+const SUBMITTED = [
+  "id", "workspace_id", "kind", "state", "created_by", "permissioned_as", "email", "created_at", "scheduled_for",
+  "started_at", "last_ping", "script_path", "script_hash", "language", "tag", "priority", "timeout_s", "args",
+  "raw_code", "raw_lock", "preprocessor_input", "parent_job", "root_job", "visible_to_owner", "trigger_kind", "worker",
+] as const satisfies (keyof NewJob)[];
+
+const insert = statement<Record<string, unknown>, unknown>((q) =>
+  q.insert(jobs).values(Object.fromEntries(SUBMITTED.map((name) => [name, p(name)])) as unknown as NewJob),
+);
+
+/** Stores a job as submitted, `queued` or already `running`. */
+export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
+  const values: Record<string, unknown> = {};
+  for (const name of SUBMITTED) values[name] = job[name] ?? null;
+  values.priority = job.priority ?? 0;
+  values.visible_to_owner = job.visible_to_owner ?? true;
+  await tx.exec(insert, values);
+}
+
+export interface Finish {
+  id: string;
+  worker: string;
+  status: JobStatus;
+  result: string;
+  completed_at: Date;
+  duration_ms: number;
+  mem_peak_kb: number | null;
+  preprocessed: boolean | null;
+  args: string | null;
+  labels: string[] | null;
+  canceled_by: string | null;
+  canceled_reason: string | null;
+}
+
+const finish = statement<Record<keyof Finish, unknown>, { id: string }[]>((q) =>
+  q
+    .update(jobs)
+    .set({
+      state: "completed",
+      status: p("status") as never,
+      result: p("result") as never,
+      completed_at: p("completed_at") as never,
+      duration_ms: p("duration_ms") as never,
+      mem_peak_kb: p("mem_peak_kb") as never,
+      preprocessed: p("preprocessed") as never,
+      args: sql`coalesce(${p("args")}, ${jobs.args})`,
+      labels: p("labels") as never,
+      canceled_by: sql`coalesce(${p("canceled_by")}, ${jobs.canceled_by})`,
+      canceled_reason: sql`coalesce(${p("canceled_reason")}, ${jobs.canceled_reason})`,
+    })
+    .where(and(eq(jobs.id, p("id")), eq(jobs.state, "running"), eq(jobs.worker, p("worker"))))
+    .returning({ id: jobs.id }),
+);
+
+/**
+ * Stores how a job ended.
+ * @returns false when this worker no longer holds it (it was given to another, or is completed): nothing is changed
+ */
+export async function finishJob(tx: Tx, outcome: Finish): Promise<boolean> {
+  const rows = await tx.exec(finish, { ...outcome });
+  return rows.length > 0;
+}
+
+/** Puts back what a worker holds: at drain, and at the start of the only server of a data directory. */
+export async function putBack(
+  db: Database,
+  options: { worker?: string; before?: Date; maxAttempts: number },
+): Promise<{ requeued: string[]; exhausted: Job[] }> {
+  return db.write(async (tx) => {
+    const lost = and(
+      sql`${jobs.state} = 'running'`,
+      options.worker === undefined ? undefined : eq(jobs.worker, options.worker),
+      options.before === undefined ? undefined : lt(jobs.last_ping, options.before),
+    );
+    const exhausted = await tx
+      .select()
+      .from(jobs)
+      .where(and(lost, sql`${jobs.attempts} >= ${options.maxAttempts}`));
+    const requeued = await tx
+      .update(jobs)
+      .set({ state: "queued", worker: null, started_at: null, last_ping: null, attempts: sql`${jobs.attempts} + 1` })
+      .where(and(lost, sql`${jobs.attempts} < ${options.maxAttempts}`))
+      .returning({ id: jobs.id });
+    return { requeued: requeued.map((row) => row.id), exhausted };
+  });
+}

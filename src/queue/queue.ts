@@ -1,0 +1,57 @@
+/**
+ * Where submitters and the worker of one process meet. Submitting never polls: a stored job wakes the worker, and a
+ * submitter that finds room reserves it first, stores its job as running already and hands it over: one commit less.
+ */
+import type { Job } from "./tables.ts";
+
+export interface Consumer {
+  /** Room for one more job right now. */
+  hasRoom(): boolean;
+  /** Takes a job that is stored as running under this worker's name. */
+  take(job: Job): void;
+  /** There may be queued jobs that are due. */
+  wake(): void;
+  /** Stops a job of this worker if it has it. @returns true when it had */
+  cancel(job_id: string): boolean;
+}
+
+export interface Queue {
+  /** The name that rows of this process's worker carry. */
+  readonly worker: string;
+  attach(consumer: Consumer | undefined): void;
+  /** Reserves room; must be followed by `hand` or `giveBack`. */
+  reserve(): boolean;
+  hand(job: Job): void;
+  giveBack(): void;
+  wake(): void;
+  cancel(job_id: string): boolean;
+  /** Reserved and not yet handed over. */
+  reserved(): number;
+}
+
+export function createQueue(worker: string): Queue {
+  let consumer: Consumer | undefined;
+  let reserved = 0;
+  return {
+    worker,
+    attach(next) {
+      consumer = next;
+    },
+    reserve() {
+      if (!consumer?.hasRoom()) return false;
+      reserved++;
+      return true;
+    },
+    hand(job) {
+      reserved--;
+      consumer?.take(job);
+    },
+    giveBack() {
+      reserved--;
+      consumer?.wake();
+    },
+    wake: () => consumer?.wake(),
+    cancel: (job_id) => consumer?.cancel(job_id) ?? false,
+    reserved: () => reserved,
+  };
+}

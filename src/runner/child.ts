@@ -1,0 +1,182 @@
+/** One child as the pool sees it: a process that is blank, becomes one script version, and runs one job at a time. */
+import { randomBytes } from "node:crypto";
+import { mkdirSync, rmSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { constants } from "node:os";
+import { join } from "node:path";
+import type { Subprocess } from "bun";
+import type { Guard } from "./guard.ts";
+import { ChildOutput } from "./output.ts";
+import type { Exec, FromChild, Load, ToChild } from "./protocol.ts";
+import type { RuntimeFiles } from "./runtime-files.ts";
+import type { ChildToken, JobError } from "./types.ts";
+
+export interface ChildExit {
+  code: number | null;
+  signal: string | null;
+}
+
+export interface Child {
+  readonly pid: number;
+  readonly folder: string;
+  readonly output: ChildOutput;
+  /** What it became: workspace, version and identity; undefined while blank. */
+  key: string | undefined;
+  token: ChildToken | undefined;
+  /** Contextual variables it was last given. */
+  environment: Record<string, string>;
+  idle_since: number;
+  /** Set by whoever waits for the next message. */
+  onMessage: ((message: FromChild) => void) | undefined;
+  onExit: ((exit: ChildExit) => void) | undefined;
+  readonly exited: ChildExit | undefined;
+  send(message: ToChild): void;
+  /** Ends it with everything below it, and removes its folder. */
+  destroy(): Promise<void>;
+}
+
+export interface LaunchOptions {
+  runtime: RuntimeFiles;
+  directory: string;
+  guard: Guard;
+}
+
+/** How long the pipes of an ended child are waited for, should somebody hold them open. */
+const DRAIN_MS = 1_000;
+
+/** What every child may know of the machine. */
+const PASSED_ON = /^(PATH|TZ|LANG|LC_ALL|LC_CTYPE|https?_proxy|no_proxy|HTTPS?_PROXY|NO_PROXY)$/;
+
+function baseEnvironment(folder: string): Record<string, string> {
+  const environment: Record<string, string> = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: folder, TMPDIR: folder };
+  for (const [name, value] of Object.entries(process.env)) {
+    if (value !== undefined && PASSED_ON.test(name)) environment[name] = value;
+  }
+  return environment;
+}
+
+/**
+ * Starts a blank child. Everything that runs user code is started here and nowhere else.
+ * @throws when the system refuses to start a process
+ */
+export function launch({ runtime, directory, guard }: LaunchOptions): Child {
+  const folder = join(directory, "children", randomBytes(8).toString("hex"));
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const environment = baseEnvironment(folder);
+  const output = new ChildOutput();
+  let exited: ChildExit | undefined;
+  let announceClosed!: () => void;
+  const closed = new Promise<void>((resolve) => {
+    announceClosed = resolve;
+  });
+
+  let subprocess: Subprocess<"ignore", "pipe", "pipe">;
+  try {
+    subprocess = Bun.spawn([process.execPath, "--no-install", runtime.typescript], {
+      cwd: folder,
+      env: { ...environment, BUN_BE_BUN: "1" },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+      detached: true,
+      serialization: "json",
+      ipc: (message) => child.onMessage?.(message as FromChild),
+      onExit: (_, code, signal) => {
+        exited = { code, signal: signal === null ? null : nameOfSignal(signal) };
+        guard.remove(subprocess.pid);
+        child.token?.revoke();
+        // What it wrote before it ended is still in the pipes; strays that hold them open are ended first.
+        void guard.sweep().then(async () => {
+          await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, DRAIN_MS))]);
+          child.onExit?.(exited!);
+        });
+      },
+    });
+  } catch (cause) {
+    rmSync(folder, { recursive: true, force: true });
+    throw cause;
+  }
+  guard.add(subprocess.pid);
+  void Promise.all([pump(subprocess.stdout, 1, output), pump(subprocess.stderr, 2, output)]).then(announceClosed);
+
+  const child: Child = {
+    pid: subprocess.pid,
+    folder,
+    output,
+    key: undefined,
+    token: undefined,
+    environment: {},
+    idle_since: 0,
+    onMessage: undefined,
+    onExit: undefined,
+    get exited() {
+      return exited;
+    },
+    send(message) {
+      subprocess.send(message);
+    },
+    async destroy() {
+      child.token?.revoke();
+      if (!exited) {
+        await guard.kill(subprocess.pid);
+        await subprocess.exited;
+      }
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+  return child;
+}
+
+async function pump(stream: ReadableStream<Uint8Array>, fd: 1 | 2, output: ChildOutput): Promise<void> {
+  for await (const bytes of stream as unknown as AsyncIterable<Uint8Array>) output.push(fd, bytes);
+}
+
+function nameOfSignal(signal: number | string): string {
+  if (typeof signal === "string") return signal;
+  return Object.entries(constants.signals).find(([, number]) => number === signal)?.[0] ?? `signal ${signal}`;
+}
+
+/** Resolves with the next message of one of these kinds; rejects when the child ends first. */
+export function nextMessage<T extends FromChild["t"]>(child: Child, ...kinds: T[]): Promise<Extract<FromChild, { t: T }>> {
+  return new Promise((resolve, reject) => {
+    if (child.exited) reject(new ChildEnded(child.exited));
+    child.onMessage = (message) => {
+      if ((kinds as string[]).includes(message.t)) resolve(message as Extract<FromChild, { t: T }>);
+    };
+    child.onExit = (exit) => reject(new ChildEnded(exit));
+  });
+}
+
+/** The child is gone before it could answer. */
+export class ChildEnded extends Error {
+  readonly exit: ChildExit;
+  constructor(exit: ChildExit) {
+    super("the process ended");
+    this.exit = exit;
+  }
+}
+
+/** A script that could not be loaded; the job fails with this. */
+export class LoadFault extends Error {
+  readonly error: JobError;
+  constructor(error: JobError) {
+    super(error.message);
+    this.error = error;
+  }
+}
+
+/** Makes a blank child one version. @throws LoadFault, ChildEnded */
+export async function loadVersion(child: Child, load: Omit<Load, "t" | "nonce">, python?: Exec): Promise<void> {
+  const nonce = randomBytes(16).toString("hex");
+  child.output.nonce = nonce;
+  if (python) {
+    const turned = nextMessage(child, "channel", "load_failed");
+    child.send(python);
+    const answer = await turned;
+    if (answer.t === "load_failed") throw new LoadFault(answer.error);
+  }
+  const loaded = nextMessage(child, "loaded", "load_failed");
+  child.send({ t: "load", nonce, ...load });
+  const answer = await loaded;
+  if (answer.t === "load_failed") throw new LoadFault(answer.error);
+}

@@ -1,0 +1,242 @@
+"""The program of a Python child: speaks JSON lines on the channel it inherited, and runs one job at a time."""
+import array
+import asyncio
+import base64
+import dataclasses
+import datetime
+import decimal
+import enum
+import fcntl
+import importlib.util
+import inspect
+import json
+import os
+import resource
+import sys
+import termios
+import traceback
+import types
+import uuid
+
+fd = int(os.environ.pop("SVC_CHANNEL_FD"))
+os.set_blocking(fd, True)
+os.set_inheritable(fd, False)
+incoming = b""
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def receive():
+    global incoming
+    while b"\n" not in incoming:
+        piece = os.read(fd, 1 << 16)
+        if not piece:
+            os._exit(1)
+        incoming += piece
+    line, incoming = incoming.split(b"\n", 1)
+    return json.loads(line)
+
+
+def send(message):
+    data = json.dumps(message).encode() + b"\n"
+    while data:
+        data = data[os.write(fd, data):]
+
+
+def describe(error):
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(HERE)
+              and not frame.filename.startswith("<frozen importlib")]
+    stack = "".join(traceback.format_list(frames)).replace(load["file"], load["display"])
+    found = {"name": type(error).__name__, "message": str(error), "stack": stack}
+    extra = {key: value for key, value in vars(error).items()} if hasattr(error, "__dict__") else {}
+    if extra:
+        try:
+            found["extra"] = json.loads(json.dumps(extra, default=str))
+        except ValueError:
+            pass
+    return found
+
+
+def to_plain(value):
+    if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, (bytes, bytearray)):
+        return base64.b64encode(value).decode()
+    if isinstance(value, (set, frozenset, tuple)):
+        return list(value)
+    if isinstance(value, decimal.Decimal):
+        return float(value)
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, uuid.UUID):
+        return str(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    raise TypeError("main returned a value with a %s, which is not JSON" % type(value).__name__)
+
+
+class ResultNotSerializable(Exception):
+    pass
+
+
+class ResultTooLarge(Exception):
+    pass
+
+
+class MissingFunction(Exception):
+    pass
+
+
+def to_json(value, limit):
+    try:
+        text = json.dumps(value, default=to_plain, allow_nan=False, ensure_ascii=False)
+    except (TypeError, ValueError) as error:
+        raise ResultNotSerializable(str(error)) from None
+    size = len(text.encode("utf-8", "surrogatepass"))
+    if size > limit:
+        raise ResultTooLarge("the result is %d MB, more than the %d MB allowed" % (size // 1000000 + 1, limit // 1000000))
+    return text
+
+
+def bind(function, args):
+    parameters = inspect.signature(function).parameters
+    bindings = {each["name"]: each for each in load["parameters"]}
+    positional, named = [], {}
+    for name, parameter in parameters.items():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            named.update({key: value for key, value in args.items() if key not in parameters})
+            continue
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            positional.extend(args.get(name) or [])
+            continue
+        if name not in args:
+            if parameter.default is parameter.empty:
+                value = None
+            else:
+                continue
+        else:
+            value = args[name]
+        binding = bindings.get(name, {})
+        if isinstance(value, str) and binding.get("is_date"):
+            value = datetime.datetime.fromisoformat(value.replace("Z", "+00:00"))
+        elif isinstance(value, str) and binding.get("is_bytes"):
+            value = base64.b64decode(value)
+        if parameter.kind is parameter.POSITIONAL_ONLY:
+            positional.append(value)
+        else:
+            named[name] = value
+    return positional, named
+
+
+def as_text(piece):
+    if isinstance(piece, str):
+        return piece
+    return json.dumps(piece, default=to_plain)
+
+
+def drain(pieces):
+    whole = []
+    for piece in pieces:
+        text = as_text(piece)
+        whole.append(text)
+        if text:
+            send({"t": "stream", "text": text})
+    return "".join(whole)
+
+
+async def drain_async(pieces):
+    whole = []
+    async for piece in pieces:
+        text = as_text(piece)
+        whole.append(text)
+        if text:
+            send({"t": "stream", "text": text})
+    return "".join(whole)
+
+
+def function_named(name):
+    found = getattr(module, name, None)
+    if not callable(found):
+        raise MissingFunction("the script defines no function `%s`" % name)
+    return found
+
+
+def call(message, outcome):
+    args = json.loads(message["args"])
+    if message.get("preprocessor_input") is not None:
+        args = function_named("preprocessor")(json.loads(message["preprocessor_input"]))
+        outcome["preprocessed_args"] = to_json(args, message["max_result"])
+    function = function_named(message["entrypoint"])
+    positional, named = bind(function, args)
+    value = function(*positional, **named)
+    if inspect.isawaitable(value):
+        value = asyncio.run(value)
+    if hasattr(value, "__aiter__"):
+        outcome["streamed"] = True
+        value = asyncio.run(drain_async(value))
+    elif isinstance(value, types.GeneratorType) or (hasattr(value, "__next__") and hasattr(value, "__iter__")):
+        outcome["streamed"] = True
+        value = drain(value)
+    outcome["result"] = to_json(value, message["max_result"])
+
+
+def unread(pipe):
+    count = array.array("i", [0])
+    fcntl.ioctl(pipe, termios.FIONREAD, count)
+    return count[0] > 0
+
+
+def leftovers():
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        return True
+    except ChildProcessError:
+        return False
+
+
+def run(message):
+    os.environ.update(message["environment"])
+    outcome = {"t": "done"}
+    try:
+        call(message, outcome)
+    except SystemExit as error:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        code = error.code if isinstance(error.code, int) else (0 if error.code is None else 1)
+        os._exit(code)
+    except BaseException as error:
+        outcome.pop("result", None)
+        outcome["error"] = describe(error)
+        if isinstance(error, (ResultNotSerializable, ResultTooLarge, MissingFunction)):
+            outcome["error"].pop("stack", None)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    fence = (1 if unread(1) else 0) | (2 if unread(2) else 0)
+    mark = ("\0%s\0" % load["nonce"]).encode()
+    if fence & 1:
+        os.write(1, mark)
+    if fence & 2:
+        os.write(2, mark)
+    outcome["mem_peak_kb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    outcome["fence"] = fence
+    outcome["leftovers"] = leftovers()
+    send(outcome)
+
+
+send({"t": "channel"})
+load = receive()
+os.environ.update(load["environment"])
+folder = os.path.dirname(load["file"])
+sys.path.insert(0, folder)
+sys.dont_write_bytecode = True
+try:
+    spec = importlib.util.spec_from_file_location("script", load["file"])
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["script"] = module
+    spec.loader.exec_module(module)
+    send({"t": "loaded"})
+except SystemExit as error:
+    os._exit(error.code if isinstance(error.code, int) else 1)
+except BaseException as error:
+    send({"t": "load_failed", "error": describe(error)})
+while True:
+    run(receive())

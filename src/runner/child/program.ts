@@ -1,0 +1,289 @@
+/**
+ * The program of a child. Self-contained: it travels inside the executable as text and is written to the data
+ * directory at start. A blank child waits for `load` (become one script version, for life) or `exec` (become a shell
+ * or Python). Everything the server must be able to trust is settled before any of the user's code is loaded.
+ */
+import { dlopen, type Pointer, ptr } from "bun:ffi";
+import { writeSync } from "node:fs";
+import type { Done, Exec, FromChild, Load, Run, ToChild } from "../protocol.ts";
+import type { JobError, ParameterBinding } from "../types.ts";
+
+const PR_SET_CHILD_SUBREAPER = 36;
+const FIONREAD = 0x541b;
+const F_SETFD = 2;
+const FD_CLOEXEC = 1;
+const P_ALL = 0;
+const WNOHANG_WEXITED_WNOWAIT = 1 | 4 | 0x01000000;
+const SIGPIPE = 13;
+const SIGXFSZ = 25;
+/** How long an orphan waits for the watchdog before it ends by itself. */
+const ORPHAN_MS = 5_000;
+
+const libc = openLibc();
+const buffer = new Uint8Array(256);
+const channelFd = Number(process.env.NODE_CHANNEL_FD ?? 3);
+const send = process.send!.bind(process) as (message: FromChild) => void;
+const exit = process.exit.bind(process);
+
+/** Linux only: elsewhere process groups have to do. */
+function openLibc() {
+  if (process.platform !== "linux") return undefined;
+  for (const name of ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`]) {
+    try {
+      return dlopen(name, {
+        prctl: { args: ["i32", "u64", "u64", "u64", "u64"], returns: "i32" },
+        waitid: { args: ["i32", "i32", "ptr", "i32"], returns: "i32" },
+        ioctl: { args: ["i32", "u64", "ptr"], returns: "i32" },
+        fcntl: { args: ["i32", "i32", "i32"], returns: "i32" },
+        signal: { args: ["i32", "u64"], returns: "u64" },
+        execve: { args: ["ptr", "ptr", "ptr"], returns: "i32" },
+      }).symbols;
+    } catch {}
+  }
+  return undefined;
+}
+
+// What the user's code starts stays below this process, also what tries to get away: it is found and ended from here.
+libc?.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+
+let loaded: { module: Record<string, unknown>; load: Load } | undefined;
+let failRunning: ((error: JobError) => void) | undefined;
+
+process.on("message", (message: ToChild) => {
+  if (message.t === "run") void run(message);
+  else if (message.t === "load") void load(message);
+  else become(message);
+});
+process.on("disconnect", () => setTimeout(() => exit(1), ORPHAN_MS));
+process.on("uncaughtException", (cause) => failRunning?.(toError(cause)));
+process.on("unhandledRejection", (cause) => failRunning?.(toError(cause)));
+process.send = undefined;
+send({ t: "blank" });
+
+async function load(message: Load): Promise<void> {
+  Object.assign(process.env, message.environment);
+  try {
+    loaded = { module: await import(message.file), load: message };
+    send({ t: "loaded" });
+  } catch (cause) {
+    loaded = { module: {}, load: message };
+    send({ t: "load_failed", error: toError(cause) });
+  }
+}
+
+async function run(message: Run): Promise<void> {
+  Object.assign(process.env, message.environment);
+  let settled = false;
+  const finish = (outcome: Partial<Done>) => {
+    if (settled) return;
+    settled = true;
+    failRunning = undefined;
+    if (process.stdout.writableLength === 0 && process.stderr.writableLength === 0) finishNow(outcome);
+    else process.stdout.write("", () => process.stderr.write("", () => finishNow(outcome)));
+  };
+  failRunning = (error) => finish({ error });
+  try {
+    finish(await call(message));
+  } catch (cause) {
+    finish({ error: toError(cause) });
+  }
+}
+
+function finishNow(outcome: Partial<Done>): void {
+  const fence = (libc ? pending(1) : 1) | (libc ? pending(2) : 2);
+  if (fence !== 0) {
+    const mark = `\0${loaded!.load.nonce}\0`;
+    if (fence & 1) writeAll(1, mark);
+    if (fence & 2) writeAll(2, mark);
+  }
+  send({ t: "done", ...outcome, fence, leftovers: hasLeftovers() });
+}
+
+/** 1 for stdout, 2 for stderr when the server has not read everything yet, else 0. */
+function pending(fd: 1 | 2): number {
+  libc!.ioctl(fd, FIONREAD, ptr(buffer));
+  return buffer[0] || buffer[1] || buffer[2] || buffer[3] ? fd : 0;
+}
+
+function writeAll(fd: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; ) {
+    try {
+      at += writeSync(fd, bytes, at);
+    } catch (cause) {
+      if ((cause as { code?: string }).code !== "EAGAIN") return;
+    }
+  }
+}
+
+/** A subreaper without any child has left nothing behind: one system call proves it. */
+function hasLeftovers(): boolean {
+  return libc !== undefined && libc.waitid(P_ALL, 0, ptr(buffer), WNOHANG_WEXITED_WNOWAIT) === 0;
+}
+
+async function call(message: Run): Promise<Partial<Done>> {
+  const { module, load: version } = loaded!;
+  let args = JSON.parse(message.args) as Record<string, unknown>;
+  const outcome: Partial<Done> = {};
+  if (message.preprocessor_input !== undefined) {
+    args = (await functionNamed(module, "preprocessor")(JSON.parse(message.preprocessor_input))) as typeof args;
+    outcome.preprocessed_args = toJson(args, message.max_result);
+  }
+  const main = functionNamed(module, message.entrypoint);
+  const began = performance.now();
+  let value = main(...bind(version.parameters, args));
+  if (typeof (value as Promise<unknown> | undefined)?.then === "function") value = await value;
+  if (isStream(value)) {
+    outcome.streamed = true;
+    outcome.result = JSON.stringify(await drain(value));
+  } else outcome.result = toJson(value, message.max_result);
+  // Asking the system costs more than a short job does.
+  if (performance.now() - began > 50) outcome.mem_peak_kb = process.resourceUsage().maxRSS;
+  return outcome;
+}
+
+function functionNamed(module: Record<string, unknown>, name: string): (...args: unknown[]) => unknown {
+  const found = module[name];
+  if (typeof found === "function") return found as (...args: unknown[]) => unknown;
+  throw Object.assign(new Error(`the script exports no function \`${name}\``), { name: "MissingFunction", stack: "" });
+}
+
+function bind(parameters: ParameterBinding[], args: Record<string, unknown>): unknown[] {
+  const values: unknown[] = [];
+  for (const { name, kind, is_date, is_bytes } of parameters) {
+    const value = args[name];
+    if (kind === "whole") values.push(args);
+    else if (kind === "rest") values.push(...(Array.isArray(value) ? value : []));
+    else if (is_date && typeof value === "string") values.push(new Date(value));
+    else if (is_bytes && typeof value === "string") values.push(Buffer.from(value, "base64"));
+    else values.push(value);
+  }
+  return values;
+}
+
+type AnyIterable = AsyncIterable<unknown> | Iterable<unknown>;
+
+/** Generators, iterators and readable streams; data that merely can be iterated is a result. */
+function isStream(value: unknown): value is AnyIterable | Response {
+  if (typeof value !== "object" || value === null) return false;
+  if (value instanceof Response) return value.body !== null;
+  if (Symbol.asyncIterator in value) return true;
+  return Symbol.iterator in value && typeof (value as { next?: unknown }).next === "function";
+}
+
+async function drain(value: AnyIterable | Response): Promise<string> {
+  const source = value instanceof Response ? (value.body as unknown as AsyncIterable<unknown>) : value;
+  const decoder = new TextDecoder();
+  let whole = "";
+  for await (const piece of source) {
+    const text =
+      typeof piece === "string"
+        ? piece
+        : piece instanceof Uint8Array
+          ? decoder.decode(piece, { stream: true })
+          : (JSON.stringify(piece) ?? "");
+    whole += text;
+    if (text !== "") send({ t: "stream", text });
+  }
+  return whole;
+}
+
+/** @throws what is wrong with a value that is no JSON, or too large */
+function toJson(value: unknown, limit: number): string {
+  if (value === undefined) return "null";
+  const kind = typeof value === "object" && value !== null ? value.constructor?.name : typeof value;
+  if (kind === "function" || kind === "symbol" || kind === "Map" || kind === "Set" || kind === "WeakMap") {
+    throw notJson(`main returned a ${kind}`);
+  }
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (cause) {
+    throw notJson(`main returned a value with ${(cause as Error).message.replace(/^JSON.stringify /, "")}`);
+  }
+  if (text === undefined) throw notJson("main returned a value without a JSON form");
+  // Characters are at least a byte: the exact count is only taken near the limit.
+  if (text.length > limit || (text.length * 3 > limit && Buffer.byteLength(text) > limit)) {
+    const size = Math.ceil(Buffer.byteLength(text) / 1_000_000);
+    throw Object.assign(new Error(`the result is ${size} MB, more than the ${Math.floor(limit / 1_000_000)} MB allowed`), {
+      name: "ResultTooLarge",
+      stack: "",
+    });
+  }
+  return text;
+}
+
+function notJson(message: string): Error {
+  return Object.assign(new Error(`${message}, which is not JSON: return plain objects, arrays, strings, numbers`), {
+    name: "ResultNotSerializable",
+    stack: "",
+  });
+}
+
+function toError(cause: unknown): JobError {
+  if (!(cause instanceof Error)) {
+    const message = typeof cause === "string" ? cause : (safeJson(cause) ?? String(cause));
+    return { name: "Error", message };
+  }
+  const error: JobError = { name: cause.name, message: cause.message || String(cause) };
+  const stack = userFrames(cause.stack ?? "");
+  if (stack) error.stack = stack;
+  const extra: Record<string, unknown> = {};
+  for (const key of Object.keys(cause)) {
+    if (key !== "name" && key !== "message" && key !== "stack") extra[key] = (cause as unknown as Record<string, unknown>)[key];
+  }
+  const text = Object.keys(extra).length > 0 ? safeJson(extra) : undefined;
+  if (text) error.extra = JSON.parse(text);
+  // What the bundler says of a file that does not parse stands in `errors` of an AggregateError.
+  if (cause instanceof AggregateError) error.message += cause.errors.map((each) => `\n${String(each)}`).join("");
+  return error;
+}
+
+function safeJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
+
+function userFrames(stack: string): string {
+  const version = loaded?.load;
+  if (!version) return stack;
+  return stack
+    .split("\n")
+    .filter((line) => !line.includes(version.runtime) && !/\(?native:|processTicksAndRejections/.test(line))
+    .join("\n")
+    .replaceAll(version.file, version.display)
+    .trim();
+}
+
+/** Turns this process into another program: same process, same pipes, no new start. */
+function become(message: Exec): void {
+  if (!libc) {
+    send({ t: "load_failed", error: { name: "ExecutionErr", message: "only Linux runs this language" } });
+    return;
+  }
+  const held: Uint8Array[] = [];
+  const text = (value: string): Pointer => {
+    const bytes = Buffer.from(`${value}\0`);
+    held.push(bytes);
+    return ptr(bytes);
+  };
+  const list = (values: string[]): Pointer => {
+    const pointers = new BigUint64Array(values.length + 1);
+    values.forEach((value, index) => {
+      pointers[index] = BigInt(text(value));
+    });
+    held.push(new Uint8Array(pointers.buffer));
+    return ptr(pointers);
+  };
+  // Ignored signals stay ignored across execve; shells expect these two at their default.
+  libc.signal(SIGPIPE, 0);
+  libc.signal(SIGXFSZ, 0);
+  libc.fcntl(channelFd, F_SETFD, message.keep_channel ? 0 : FD_CLOEXEC);
+  const environment = { ...message.environment, ...(message.keep_channel ? { SVC_CHANNEL_FD: String(channelFd) } : {}) };
+  const pairs = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
+  libc.execve(text(message.program), list(message.argv), list(pairs));
+  send({ t: "load_failed", error: { name: "ExecutionErr", message: `${message.program} could not be started` } });
+}

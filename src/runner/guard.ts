@@ -1,0 +1,131 @@
+/**
+ * What keeps processes from outliving their reason: the watchdog, which ends the children of a server that is gone, and
+ * the sweep of strays, processes whose child ended without them. The server collects such orphans (it is a subreaper).
+ */
+import { dlopen } from "bun:ffi";
+import { readFileSync } from "node:fs";
+import { killTrees, listProcesses } from "./kill-tree.ts";
+import type { RunnerOptions } from "./types.ts";
+
+const PR_SET_CHILD_SUBREAPER = 36;
+const WNOHANG = 1;
+/** Killed processes are gone within a moment, unless the kernel is busy with them. */
+const REAP_MS = 2_000;
+
+export interface Guard {
+  /** A child was started or has ended. */
+  add(pid: number): void;
+  remove(pid: number): void;
+  /** Kills a child with everything below it, and waits until all are gone. */
+  kill(pid: number): Promise<void>;
+  /** Kills what ended children left behind. */
+  sweep(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export function startGuard(watchdogProgram: string, directory: string, log: RunnerOptions["log"]): Guard {
+  const libc = openLibc();
+  libc?.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  const session = ownSession();
+  const children = new Set<number>();
+  let stopping = false;
+  let watchdog = startWatchdog();
+
+  function startWatchdog() {
+    const process_ = Bun.spawn([process.execPath, "--no-install", watchdogProgram], {
+      cwd: directory,
+      env: { BUN_BE_BUN: "1", PATH: "/usr/bin:/bin" },
+      stdin: "pipe",
+      stdout: "ignore",
+      stderr: "ignore",
+      detached: true,
+      onExit: () => {
+        if (stopping) return;
+        log("warn", "the watchdog of the script processes ended and is started again");
+        watchdog = startWatchdog();
+      },
+    });
+    for (const pid of children) process_.stdin.write(`+${pid}\n`);
+    process_.stdin.flush();
+    process_.unref();
+    return process_;
+  }
+
+  function tell(line: string): void {
+    watchdog.stdin.write(line);
+    watchdog.stdin.flush();
+  }
+
+  /** Waits for the end of processes that became ours; those of others are only looked for. */
+  async function reap(pids: number[]): Promise<void> {
+    const until = Date.now() + REAP_MS;
+    let left = pids;
+    for (;;) {
+      left = left.filter((pid) => {
+        libc?.waitpid(pid, null, WNOHANG);
+        return isAlive(pid);
+      });
+      if (left.length === 0 || Date.now() > until) return;
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+  }
+
+  return {
+    add(pid) {
+      children.add(pid);
+      tell(`+${pid}\n`);
+    },
+    remove(pid) {
+      children.delete(pid);
+      tell(`-${pid}\n`);
+    },
+    async kill(pid) {
+      await reap(killTrees([pid]).filter((killed) => killed !== pid));
+    },
+    async sweep() {
+      if (!libc) return;
+      const strays = listProcesses().filter(
+        (each) =>
+          each.parent === process.pid &&
+          each.session !== session &&
+          each.pid !== watchdog.pid &&
+          !children.has(each.pid),
+      );
+      if (strays.length > 0) await reap(killTrees(strays.map((each) => each.pid)));
+    },
+    async stop() {
+      stopping = true;
+      watchdog.stdin.end();
+      await watchdog.exited;
+    },
+  };
+}
+
+/** Linux only: elsewhere orphans go to init, and process groups have to do. */
+function openLibc() {
+  if (process.platform !== "linux") return undefined;
+  for (const name of ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`]) {
+    try {
+      return dlopen(name, {
+        prctl: { args: ["i32", "u64", "u64", "u64", "u64"], returns: "i32" },
+        waitpid: { args: ["i32", "ptr", "i32"], returns: "i32" },
+      }).symbols;
+    } catch {
+      // The other C library's name.
+    }
+  }
+  return undefined;
+}
+
+function ownSession(): number {
+  return listProcesses().find((each) => each.pid === process.pid)?.session ?? -1;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return text[text.lastIndexOf(")") + 2] !== "Z";
+  } catch {
+    return false;
+  }
+}

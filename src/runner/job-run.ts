@@ -1,0 +1,234 @@
+/** One run of one job in one child, from its start to its outcome. */
+import type { Child } from "./child.ts";
+import { ChildEnded, type ChildExit, LoadFault, loadVersion } from "./child.ts";
+import type { Done, Exec, FromChild } from "./protocol.ts";
+import { runShell } from "./shell.ts";
+import type { JobError, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
+import type { VersionFiles } from "./version-files.ts";
+
+/** End marks that do not come: the script closed its own stdout or stderr. */
+const FENCE_MS = 1_000;
+
+interface JobRunOptions {
+  request: RunRequest;
+  options: RunnerOptions;
+  key: string;
+  /** The program of Python children. */
+  python: string;
+  /** Folder of the programs, left out of stack traces. */
+  runtime: string;
+  files: VersionFiles;
+  takeBlank: () => Child;
+  /** `child` is undefined when none was taken. */
+  finished: (outcome: RunOutcome, child: Child | undefined, reusable: boolean) => void;
+}
+
+export class JobRun {
+  readonly #o: JobRunOptions;
+  #child: Child | undefined;
+  #deadline = Number.POSITIVE_INFINITY;
+  #settled = false;
+  /** Why the child is being ended; what it says from then on does not count. */
+  #stopping = false;
+
+  constructor(options: JobRunOptions) {
+    this.#o = options;
+  }
+
+  /** @param warm a child of this key, if there is one: then nothing has to be waited for */
+  start(warm: Child | undefined): void {
+    if (warm) this.#begin(warm);
+    else this.#startCold().catch((cause) => this.#settle(this.#faultOutcome(cause), false));
+  }
+
+  async #startCold(): Promise<void> {
+    const { request, files, options } = this.#o;
+    const { version } = request;
+    if (!files.has(version)) await files.ensure(version);
+    if (this.#stopping || this.#settled) return;
+    const child = this.#o.takeBlank();
+    this.#child = child;
+    child.key = this.#o.key;
+    this.#arm();
+    if (!child.token) {
+      child.token = options.mintToken({
+        workspace_id: version.workspace_id,
+        permissioned_as: request.permissioned_as,
+        email: request.email,
+      });
+    }
+    child.token.activate(request.job_id);
+    child.output.begin({
+      onLog: request.onLog,
+      onStream: request.onStream,
+      max_bytes: options.max_log_bytes,
+      keep_last_line: version.language === "bash",
+    });
+    const environment = { ...pairs(version.envs), ...request.environment, WM_TOKEN: child.token.value };
+    if (version.language === "bash") {
+      const outcome = await runShell({ child, request, environment, file: files.path(version), max_result: options.max_result_bytes });
+      this.#settle(outcome, false);
+      return;
+    }
+    await loadVersion(
+      child,
+      {
+        file: files.path(version),
+        display: version.path ? `${version.path}${extension(files.path(version))}` : "script",
+        runtime: this.#o.runtime,
+        parameters: version.parameters,
+        environment,
+      },
+      version.language === "python3" ? this.#pythonExec(child) : undefined,
+    );
+    child.environment = request.environment;
+    if (this.#stopping || this.#settled) return;
+    this.#begin(child);
+  }
+
+  #pythonExec(child: Child): Exec {
+    const program = Bun.which("python3");
+    if (!program) {
+      throw new LoadFault({ name: "ExecutionErr", message: "python3 is not installed on this server" });
+    }
+    return {
+      t: "exec",
+      program,
+      argv: ["python3", "-u", this.#o.python],
+      environment: { PATH: process.env.PATH ?? "/usr/bin:/bin", HOME: child.folder, TMPDIR: child.folder, LANG: "C.UTF-8" },
+      keep_channel: true,
+    };
+  }
+
+  /** The warm way: one message there, one back. */
+  #begin(child: Child): void {
+    const { request, options } = this.#o;
+    this.#child = child;
+    this.#arm();
+    child.token?.activate(request.job_id);
+    child.output.begin({ onLog: request.onLog, onStream: request.onStream, max_bytes: options.max_log_bytes });
+    child.onMessage = (message) => this.#onMessage(message);
+    child.onExit = (exit) => this.#settle(this.#exitOutcome(exit), false);
+    if (child.exited) return this.#settle(this.#exitOutcome(child.exited), false);
+    child.send({
+      t: "run",
+      environment: changes(child.environment, request.environment),
+      entrypoint: request.entrypoint,
+      args: request.args,
+      preprocessor_input: request.preprocessor_input,
+      max_result: options.max_result_bytes,
+    });
+    child.environment = request.environment;
+  }
+
+  #arm(): void {
+    this.#deadline = performance.now() + this.#o.request.timeout_ms;
+  }
+
+  #onMessage(message: FromChild): void {
+    if (this.#stopping) return;
+    if (message.t === "stream") this.#o.request.onStream(message.text);
+    if (message.t !== "done") return;
+    if (message.fence === 0) return this.#done(message);
+    const fenced = () => {
+      clearTimeout(timer);
+      this.#done(message);
+    };
+    const timer = setTimeout(fenced, FENCE_MS);
+    this.#child!.onExit = fenced;
+    this.#child!.output.whenFenced(message.fence, fenced);
+  }
+
+  #done(done: Done): void {
+    if (this.#settled || this.#stopping) return;
+    const child = this.#child!;
+    const reusable = !done.leftovers && this.#o.request.version.isolation === "shared";
+    const facts = { preprocessed_args: done.preprocessed_args, mem_peak_kb: done.mem_peak_kb };
+    const printed = child.output.streamed;
+    const outcome: RunOutcome = done.error
+      ? { kind: "failure", error: done.error, ...facts }
+      : {
+          kind: "success",
+          // Lines that were streamed are the result of a main that returns nothing.
+          result: done.result === "null" && printed !== "" ? JSON.stringify(printed) : (done.result ?? "null"),
+          ...facts,
+        };
+    if (reusable) this.#settle(outcome, true);
+    else this.#end(outcome);
+  }
+
+  /** Ends the child with all it started before the outcome is told. */
+  #end(outcome: RunOutcome): void {
+    if (this.#stopping || this.#settled) return;
+    this.#stopping = true;
+    const child = this.#child;
+    if (!child) return this.#settle(outcome, false);
+    child.onExit = undefined;
+    child.onMessage = undefined;
+    child.destroy().then(
+      () => this.#settle(outcome, false),
+      (cause) => {
+        this.#o.options.log("error", "a script process could not be ended", { error: String(cause) });
+        this.#settle(outcome, false);
+      },
+    );
+  }
+
+  stop(outcome: RunOutcome): void {
+    this.#end(outcome);
+  }
+
+  checkDeadline(now: number): void {
+    if (now < this.#deadline || this.#stopping) return;
+    const seconds = this.#o.request.timeout_ms / 1000;
+    this.#end({
+      kind: "failure",
+      error: {
+        name: "ExecutionTimeout",
+        message: `the job ran longer than its limit of ${seconds} s and was stopped`,
+      },
+    });
+  }
+
+  #settle(outcome: RunOutcome, reusable: boolean): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#child?.token?.deactivate();
+    this.#child?.output.end();
+    this.#o.finished(outcome, this.#child, reusable);
+  }
+
+  #exitOutcome(exit: ChildExit): RunOutcome {
+    const how = exit.signal ? `was killed by ${exit.signal}` : `exited with code ${exit.code}`;
+    const last = this.#child?.output.lastLines ?? "";
+    return {
+      kind: "failure",
+      error: {
+        name: "ExecutionErr",
+        message: `the script ${how} before it returned${last ? `; its last output:\n${last}` : ""}`,
+      },
+    };
+  }
+
+  #faultOutcome(cause: unknown): RunOutcome {
+    if (cause instanceof LoadFault) return { kind: "failure", error: cause.error };
+    if (cause instanceof ChildEnded) return this.#exitOutcome(cause.exit);
+    this.#o.options.log("error", "a job could not be started", { error: String(cause) });
+    const error: JobError = { name: "InternalErr", message: `the script could not be started: ${(cause as Error).message}` };
+    return { kind: "failure", error };
+  }
+}
+
+function extension(file: string): string {
+  return file.slice(file.lastIndexOf("."));
+}
+
+function pairs(envs: string[]): Record<string, string> {
+  return Object.fromEntries(envs.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]));
+}
+
+function changes(before: Record<string, string>, after: Record<string, string>): Record<string, string> {
+  const changed: Record<string, string> = {};
+  for (const name in after) if (after[name] !== before[name]) changed[name] = after[name]!;
+  return changed;
+}

@@ -1,0 +1,64 @@
+/** Finding and ending every process below others. */
+import { readdirSync, readFileSync } from "node:fs";
+
+interface ProcessFacts {
+  pid: number;
+  parent: number;
+  session: number;
+  /** `Z` is a process that has ended and was not waited for yet. */
+  state: string;
+}
+
+/** Every process the system lists; empty where there is no /proc. */
+export function listProcesses(): ProcessFacts[] {
+  const found: ProcessFacts[] = [];
+  let names: string[];
+  try {
+    names = readdirSync("/proc");
+  } catch {
+    return found;
+  }
+  for (const name of names) {
+    const pid = Number(name);
+    if (!Number.isInteger(pid)) continue;
+    try {
+      // The command's name stands in parentheses and may hold anything (proc(5)).
+      const text = readFileSync(`/proc/${name}/stat`, "latin1");
+      const [state, parent, , session] = text.slice(text.lastIndexOf(")") + 2).split(" ");
+      found.push({ pid, state: state!, parent: Number(parent), session: Number(session) });
+    } catch {
+      // Gone in between.
+    }
+  }
+  return found;
+}
+
+/**
+ * Kills processes with everything below them. They are stopped first, so that nothing new is started while they are
+ * being found.
+ * @returns the process ids that were killed
+ */
+export function killTrees(roots: number[]): number[] {
+  const doomed = new Set<number>();
+  let fresh = roots;
+  while (fresh.length > 0) {
+    for (const pid of fresh) {
+      doomed.add(pid);
+      signal(pid, "SIGSTOP");
+    }
+    fresh = listProcesses()
+      .filter((process) => doomed.has(process.parent) && !doomed.has(process.pid))
+      .map((process) => process.pid);
+  }
+  for (const pid of roots) signal(-pid, "SIGKILL");
+  for (const pid of doomed) signal(pid, "SIGKILL");
+  return [...doomed];
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // Gone already.
+  }
+}

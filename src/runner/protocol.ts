@@ -1,0 +1,72 @@
+/** What the pool and a child say to each other: one JSON object a line on the child's IPC socket. Types only. */
+import type { JobError, ParameterBinding } from "./types.ts";
+
+/** To a blank child: become this script version for life. */
+export interface Load {
+  t: "load";
+  file: string;
+  /** How stack traces call the file. */
+  display: string;
+  /** Folder of the child's program, whose frames stack traces leave out. */
+  runtime: string;
+  parameters: ParameterBinding[];
+  environment: Record<string, string>;
+  /** Random text that marks the end of a job's output. */
+  nonce: string;
+}
+
+/** To a blank child: become another program. Arguments and environment are the whole of what it gets. */
+export interface Exec {
+  t: "exec";
+  program: string;
+  argv: string[];
+  environment: Record<string, string>;
+  /** Python keeps the socket and speaks this protocol; a shell must not see it. */
+  keep_channel: boolean;
+}
+
+/** To a loaded child: run one job. */
+export interface Run {
+  t: "run";
+  /** Contextual variables that differ from those of the job before. */
+  environment: Record<string, string>;
+  entrypoint: string;
+  /** JSON text. */
+  args: string;
+  preprocessor_input?: string | undefined;
+  max_result: number;
+}
+
+export type ToChild = Load | Exec | Run;
+
+/** A child that can take its next instruction: blank at first, then loaded. */
+export interface Ready {
+  t: "blank" | "channel" | "loaded";
+}
+
+export interface LoadFailed {
+  t: "load_failed";
+  error: JobError;
+}
+
+export interface Stream {
+  t: "stream";
+  text: string;
+}
+
+export interface Done {
+  t: "done";
+  /** JSON text; absent when the job failed. */
+  result?: string;
+  error?: JobError;
+  preprocessed_args?: string;
+  mem_peak_kb?: number;
+  /** Set when main's result was drained to the stream. */
+  streamed?: boolean;
+  /** Output still in the pipes: the end mark was written to these (1 = stdout, 2 = stderr, 3 = both). */
+  fence: number;
+  /** Something the job started is still running. */
+  leftovers: boolean;
+}
+
+export type FromChild = Ready | LoadFailed | Stream | Done;

@@ -1,0 +1,199 @@
+/**
+ * The pool of children. A child is started blank and ahead of need; the first job of a script version turns one into
+ * that version, for one workspace and one identity, and it then takes the next jobs of that same key. One job at a
+ * time; a child that died, timed out, was canceled or left something running is never used again.
+ */
+import { mkdirSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type Child, launch } from "./child.ts";
+import { type Guard, startGuard } from "./guard.ts";
+import { JobRun } from "./job-run.ts";
+import { type RuntimeFiles, writeRuntimeFiles } from "./runtime-files.ts";
+import type { Runner, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
+import { versionFiles } from "./version-files.ts";
+
+const SWEEP_MS = 50;
+
+interface Waiting {
+  request: RunRequest;
+  signal: AbortSignal;
+  resolve: (outcome: RunOutcome) => void;
+}
+
+export function createRunner(options: RunnerOptions): Runner {
+  const { directory, log } = options;
+  const files = versionFiles(directory, dirname(directory));
+  const idle = new Map<string, Child[]>();
+  const blank: Child[] = [];
+  const children = new Set<Child>();
+  const running = new Set<JobRun>();
+  const waiting: Waiting[] = [];
+  let runtime: RuntimeFiles;
+  let guard: Guard;
+  let sweeper: ReturnType<typeof setInterval> | undefined;
+  let stopped = false;
+  let started_total = 0;
+  let busy = 0;
+
+  function start(): Child {
+    const child = launch({ runtime, directory, guard });
+    started_total++;
+    children.add(child);
+    return child;
+  }
+
+  /** A blank child, started ahead if there is one. Makes room by ending the child that was idle longest. */
+  function takeBlank(): Child {
+    if (children.size >= options.max_children) evictOldest();
+    for (let child = blank.shift(); child; child = blank.shift()) if (!child.exited) return child;
+    return start();
+  }
+
+  function replenish(): void {
+    if (stopped) return;
+    try {
+      while (blank.length < options.blank_children && children.size < options.max_children) {
+        const child = start();
+        child.onExit = () => {
+          const at = blank.indexOf(child);
+          if (at >= 0) blank.splice(at, 1);
+          discard(child);
+        };
+        blank.push(child);
+      }
+    } catch (cause) {
+      log("warn", "no script process could be started ahead", { error: String(cause) });
+    }
+  }
+
+  function evictOldest(): void {
+    let oldest: Child | undefined;
+    for (const list of idle.values()) {
+      const first = list[0];
+      if (first && (!oldest || first.idle_since < oldest.idle_since)) oldest = first;
+    }
+    if (oldest) discard(oldest);
+  }
+
+  function discard(child: Child): void {
+    forget(child);
+    child.destroy().catch((cause) => log("warn", "a script process could not be ended", { error: String(cause) }));
+  }
+
+  function forget(child: Child): void {
+    children.delete(child);
+    const list = child.key === undefined ? undefined : idle.get(child.key);
+    const at = list?.indexOf(child) ?? -1;
+    if (list && at >= 0) list.splice(at, 1);
+    if (list?.length === 0) idle.delete(child.key!);
+  }
+
+  function takeIdle(key: string): Child | undefined {
+    const list = idle.get(key);
+    for (let child = list?.pop(); child; child = list?.pop()) {
+      if (!child.exited) return child;
+    }
+    idle.delete(key);
+    return undefined;
+  }
+
+  function keep(child: Child): void {
+    child.idle_since = performance.now();
+    child.onMessage = undefined;
+    child.onExit = () => discard(child);
+    const list = idle.get(child.key!);
+    if (list) list.push(child);
+    else idle.set(child.key!, [child]);
+  }
+
+  function pump(): void {
+    while (busy < options.concurrency && waiting.length > 0) begin(waiting.shift()!);
+  }
+
+  function begin({ request, signal, resolve }: Waiting): void {
+    if (signal.aborted) return resolve({ kind: "canceled" });
+    busy++;
+    const { version } = request;
+    const key = `${version.workspace_id}\n${version.id}\n${request.permissioned_as}\n${request.email}`;
+    const warm = version.isolation === "shared" ? takeIdle(key) : undefined;
+    const job = new JobRun({
+      request,
+      options,
+      key,
+      python: runtime.python,
+      runtime: runtime.directory,
+      files,
+      takeBlank: () => {
+        const child = takeBlank();
+        setTimeout(replenish);
+        return child;
+      },
+      finished: (outcome, child, reusable) => {
+        busy--;
+        running.delete(job);
+        signal.removeEventListener("abort", cancel);
+        if (child && !child.exited && reusable && !stopped) keep(child);
+        else if (child) discard(child);
+        resolve(outcome);
+        pump();
+      },
+    });
+    const cancel = () => job.stop({ kind: "canceled" });
+    signal.addEventListener("abort", cancel);
+    running.add(job);
+    job.start(warm);
+  }
+
+  function sweep(): void {
+    const now = performance.now();
+    for (const job of running) job.checkDeadline(now);
+    for (const list of idle.values()) {
+      for (const child of [...list]) if (now - child.idle_since > options.idle_timeout_ms) discard(child);
+    }
+  }
+
+  return {
+    async start() {
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      // Folders of children that a server before this one left behind.
+      rmSync(join(directory, "children"), { recursive: true, force: true });
+      runtime = writeRuntimeFiles(directory);
+      guard = startGuard(runtime.watchdog, directory, log);
+      sweeper = setInterval(sweep, SWEEP_MS);
+      setTimeout(replenish);
+    },
+    run(request, signal) {
+      if (stopped) return Promise.resolve({ kind: "released" });
+      return new Promise((resolve) => {
+        waiting.push({ request, signal, resolve });
+        pump();
+      });
+    },
+    prepare: (version) => files.ensure(version),
+    free: () => Math.max(0, options.concurrency - busy - waiting.length),
+    retire(match) {
+      for (const list of [...idle.values()]) {
+        for (const child of [...list]) {
+          const [workspace_id, version_id] = child.key!.split("\n");
+          if (workspace_id !== match.workspace_id) continue;
+          if (match.version_id === undefined || match.version_id === version_id) discard(child);
+        }
+      }
+    },
+    stats() {
+      let warm = 0;
+      for (const list of idle.values()) warm += list.length;
+      return { running: busy, idle: warm, blank: blank.length, started_total };
+    },
+    async stop() {
+      if (stopped) return;
+      stopped = true;
+      clearInterval(sweeper);
+      for (const { resolve } of waiting.splice(0)) resolve({ kind: "released" });
+      for (const job of [...running]) job.stop({ kind: "released" });
+      await Promise.all([...children].map((child) => child.destroy()));
+      await guard.sweep();
+      await guard.stop();
+    },
+  };
+}

@@ -1,0 +1,74 @@
+/** A bash run: the blank child becomes the shell, and its end is the job's. */
+import { existsSync } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { type Child, type ChildExit, ChildEnded, LoadFault } from "./child.ts";
+import type { RunOutcome, RunRequest } from "./types.ts";
+
+interface ShellRun {
+  child: Child;
+  request: RunRequest;
+  environment: Record<string, string>;
+  file: string;
+  max_result: number;
+}
+
+/** @throws LoadFault when there is no bash */
+export async function runShell({ child, request, environment, file, max_result }: ShellRun): Promise<RunOutcome> {
+  const program = Bun.which("bash");
+  if (!program) throw new LoadFault({ name: "ExecutionErr", message: "bash is not installed on this server" });
+  const args = JSON.parse(request.args) as Record<string, unknown>;
+  const values = request.version.parameters.map(({ name, default: initial }) => toText(args[name] ?? initial));
+  const exit = await new Promise<ChildExit>((resolve, reject) => {
+    child.onExit = resolve;
+    child.onMessage = (message) => {
+      if (message.t === "load_failed") reject(new LoadFault(message.error));
+    };
+    if (child.exited) reject(new ChildEnded(child.exited));
+    child.send({
+      t: "exec",
+      program,
+      argv: ["bash", file, ...values],
+      environment: {
+        PATH: process.env.PATH ?? "/usr/bin:/bin",
+        HOME: child.folder,
+        TMPDIR: child.folder,
+        ...environment,
+      },
+      keep_channel: false,
+    });
+  });
+  if (exit.code !== 0) {
+    const how = exit.signal ? `was killed by ${exit.signal}` : `exited with code ${exit.code}`;
+    const last = child.output.lastLines;
+    const message = `the script ${how}${last ? `; its last output:\n${last}` : ""}`;
+    return { kind: "failure", error: { name: "ExecutionErr", message } };
+  }
+  return resultOf(child, max_result);
+}
+
+function toText(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** result.json or result.out where the script wrote one, else the last line it printed. */
+async function resultOf(child: Child, max_result: number): Promise<RunOutcome> {
+  for (const name of ["result.json", "result.out"]) {
+    const path = join(child.folder, name);
+    if (!existsSync(path)) continue;
+    if ((await stat(path)).size > max_result) {
+      const message = `${name} is larger than the ${Math.floor(max_result / 1_000_000)} MB a result may have`;
+      return { kind: "failure", error: { name: "ResultTooLarge", message } };
+    }
+    const text = await readFile(path, "utf8");
+    if (name === "result.out") return { kind: "success", result: JSON.stringify(text.trimEnd()) };
+    try {
+      return { kind: "success", result: JSON.stringify(JSON.parse(text)) };
+    } catch (cause) {
+      const message = `result.json is not JSON: ${(cause as Error).message}`;
+      return { kind: "failure", error: { name: "ResultNotSerializable", message } };
+    }
+  }
+  return { kind: "success", result: JSON.stringify(child.output.lastStdoutLine) };
+}

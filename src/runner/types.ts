@@ -1,0 +1,114 @@
+/** What the runner is asked to do and what it answers. Types only: the queue, the worker and the features meet it here. */
+
+export type RunnableLanguage = "bun" | "nativets" | "bash" | "python3";
+
+/** How one parameter of `main` takes its value out of the arguments object. */
+export interface ParameterBinding {
+  name: string;
+  /** named: by key · whole: the arguments object itself · rest: an array spread at the end · positional: bash `$n` */
+  kind: "named" | "whole" | "rest" | "positional";
+  is_date?: boolean;
+  is_bytes?: boolean;
+  /** JSON text of the default a shell parameter has (other languages keep their own defaults). */
+  default?: unknown;
+}
+
+/** One version of a script as a child loads it. Immutable: the same `id` always means the same content. */
+export interface RunnableVersion {
+  /** Unique within the workspace: the version's hash, or a digest for a preview. */
+  id: string;
+  workspace_id: string;
+  /** Where the code comes from, for error messages and stack traces, e.g. `u/ann/hello`. */
+  path: string | undefined;
+  language: RunnableLanguage;
+  content: string;
+  /** The lock text; "" or undefined means no dependencies. */
+  lock: string | undefined;
+  parameters: ParameterBinding[];
+  has_preprocessor: boolean;
+  /** `KEY=value` pairs the script's author set. */
+  envs: string[];
+  /** `fresh` asks for a new child each run. */
+  isolation: "shared" | "fresh";
+}
+
+export interface RunRequest {
+  job_id: string;
+  version: RunnableVersion;
+  /** The name of the function to call; `main` unless the caller overrides it. */
+  entrypoint: string;
+  /** u/… or g/…: with workspace and version it is the key of a warm child. */
+  permissioned_as: string;
+  /** E-mail of that identity. */
+  email: string;
+  /** The arguments object as JSON text; it is not parsed in the server. */
+  args: string;
+  /** Set when the preprocessor is to run first; JSON text of what it receives. */
+  preprocessor_input?: string | undefined;
+  /** Contextual variables of this job (WM_JOB_ID, WM_WORKSPACE, …) without WM_TOKEN. */
+  environment: Record<string, string>;
+  timeout_ms: number;
+  /** Called in order with decoded text as it arrives; the cap has been applied. */
+  onLog: (text: string) => void;
+  /** A piece of the result stream, as it is made. */
+  onStream: (text: string) => void;
+}
+
+export interface JobError {
+  name: string;
+  message: string;
+  stack?: string;
+  extra?: unknown;
+  [key: string]: unknown;
+}
+
+/** How a run ended. A value, not an exception: the worker switches on it. */
+export type RunOutcome =
+  /** `result` is JSON text; `preprocessed_args` is JSON text when a preprocessor ran. */
+  | { kind: "success"; result: string; preprocessed_args?: string | undefined; mem_peak_kb?: number | undefined }
+  | { kind: "failure"; error: JobError; preprocessed_args?: string | undefined; mem_peak_kb?: number | undefined }
+  /** The signal handed to `run` was aborted; the process tree is gone. */
+  | { kind: "canceled" }
+  /** Not the job's fault (the server is stopping before the job began): it may be queued again. */
+  | { kind: "released" };
+
+/** The bearer token of one child: it answers only while the child runs a job, and stands for that job. */
+export interface ChildToken {
+  value: string;
+  activate(job_id: string): void;
+  deactivate(): void;
+  revoke(): void;
+}
+
+export interface RunnerOptions {
+  /** Folder below which the runner keeps everything it writes: versions, dependency installs, job folders, cache. */
+  directory: string;
+  /** The most children that run jobs at once. */
+  concurrency: number;
+  /** The most children kept, running or idle, blank ones included. */
+  max_children: number;
+  /** Blank children kept started ahead. */
+  blank_children: number;
+  /** Idle warm children go after this. */
+  idle_timeout_ms: number;
+  max_log_bytes: number;
+  max_result_bytes: number;
+  mintToken: (child: { workspace_id: string; permissioned_as: string; email: string }) => ChildToken;
+  /** One line for the operator's log. */
+  log: (level: "debug" | "info" | "warn" | "error", message: string, fields?: Record<string, unknown>) => void;
+}
+
+export interface Runner {
+  start(): Promise<void>;
+  /** Runs one job to its end. At most `concurrency` at a time; more wait inside in order of arrival. */
+  run(request: RunRequest, signal: AbortSignal): Promise<RunOutcome>;
+  /** Writes and installs what a version needs ahead of its first run; safe to call often and at once. */
+  prepare(version: RunnableVersion): Promise<void>;
+  /** Slots that could take a job right now. */
+  free(): number;
+  /** Ends every child of a version (archived, deleted) or of a workspace; running jobs are left to finish. */
+  retire(match: { workspace_id: string; version_id?: string }): void;
+  stats(): { running: number; idle: number; blank: number; started_total: number };
+  /** Ends all children and their trees at once; running jobs come back as `released`. */
+  stop(): Promise<void>;
+}

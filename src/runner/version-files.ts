@@ -1,0 +1,78 @@
+/** The files a version needs on disk: its source, and the packages of its lock. Written once, never changed. */
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { BadRequest } from "../errors.ts";
+import { installLock } from "../languages/typescript/lock.ts";
+import { sha256 } from "../lib/ids.ts";
+import { installer } from "./installer.ts";
+import type { RunnableLanguage, RunnableVersion } from "./types.ts";
+
+const FILE: Record<RunnableLanguage, string> = { bun: "main.ts", nativets: "main.ts", bash: "main.sh", python3: "main.py" };
+
+export interface VersionFiles {
+  /** Path of the source of a version. */
+  path(version: RunnableVersion): string;
+  /** Writes what is missing; calls for the same version at once share the work. @throws DependencyError */
+  ensure(version: RunnableVersion): Promise<void>;
+  /** True when there is nothing left to write. */
+  has(version: RunnableVersion): boolean;
+}
+
+export function versionFiles(directory: string, data_dir: string): VersionFiles {
+  const ready = new Set<string>();
+  const writing = new Map<string, Promise<void>>();
+
+  function folderOf(version: RunnableVersion): string {
+    if (!/^[\w-]+$/.test(version.workspace_id) || !/^[0-9a-f]+$/.test(version.id)) {
+      throw new BadRequest(`version ${version.id} of workspace ${version.workspace_id} has no name a folder could have`);
+    }
+    return join(directory, "versions", version.workspace_id, version.id);
+  }
+
+  async function write(version: RunnableVersion, folder: string): Promise<void> {
+    const modules = version.lock?.trim() ? await install(version.lock) : undefined;
+    if (existsSync(folder)) return;
+    await mkdir(join(folder, ".."), { recursive: true, mode: 0o700 });
+    const work = await mkdtemp(`${folder}.`);
+    try {
+      const source = modules ? await withPlainImports(version.content) : version.content;
+      await writeFile(join(work, FILE[version.language]), source, { mode: 0o600 });
+      if (modules) await symlink(join(modules, "node_modules"), join(work, "node_modules"));
+      await rename(work, folder);
+    } catch (cause) {
+      await rm(work, { recursive: true, force: true });
+      if (!existsSync(folder)) throw cause;
+    }
+  }
+
+  async function install(lock: string): Promise<string> {
+    const folder = join(directory, "dependencies", sha256(lock));
+    await installLock(lock, folder, { ...installer(data_dir), onLog: () => {} });
+    return folder;
+  }
+
+  return {
+    path: (version) => join(folderOf(version), FILE[version.language]),
+    has: (version) => ready.has(folderOf(version)),
+    ensure(version) {
+      const folder = folderOf(version);
+      if (ready.has(folder)) return Promise.resolve();
+      let running = writing.get(folder);
+      if (!running) {
+        running = write(version, folder)
+          .then(() => {
+            ready.add(folder);
+          })
+          .finally(() => writing.delete(folder));
+        writing.set(folder, running);
+      }
+      return running;
+    },
+  };
+}
+
+async function withPlainImports(content: string): Promise<string> {
+  const { rewriteImports } = await import("../languages/typescript/imports.ts");
+  return rewriteImports(content);
+}

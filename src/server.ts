@@ -1,0 +1,81 @@
+/** `svc serve`: holds the data directory, listens on TCP and on the operator's socket, and drains when told to stop. */
+import { chmodSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { serve as h3serve } from "h3";
+import { createApp, type RunningApp } from "./app.ts";
+import type { Config } from "./config.ts";
+import { BadRequest } from "./errors.ts";
+import { lockDirectory } from "./lib/directory-lock.ts";
+
+export interface RunningServer extends RunningApp {
+  /** Where it listens, without a trailing slash. */
+  url: string;
+}
+
+/** Name of the socket below the data directory; mode 0600: whoever can open it is the operator. */
+export const SOCKET = "svc.sock";
+
+/** Longest path of a Unix socket on the platforms we run on (sun_path, less its end). */
+const MAX_SOCKET_PATH = 103;
+
+/**
+ * Starts a server and resolves once it answers.
+ * @throws BadRequest when the directory is in use or the port is taken
+ */
+export async function startServer(config: Config): Promise<RunningServer> {
+  const lock = lockDirectory(config.data_dir, "svc serve");
+  let running: RunningApp | undefined;
+  try {
+    running = await createApp(config);
+    const { fetch, fetchAsOperator } = running;
+    const listener = await listen(config, fetch);
+    const socket = listenForOperator(config, fetchAsOperator);
+    const url = listener.url;
+    running.listenAt(url);
+    const stopApp = running.stop;
+    return {
+      ...running,
+      url,
+      async stop() {
+        await stopApp();
+        await listener.close();
+        await socket?.stop(true);
+        lock.release();
+      },
+    };
+  } catch (cause) {
+    await running?.stop();
+    lock.release();
+    throw cause;
+  }
+}
+
+async function listen(config: Config, fetch: RunningApp["fetch"]) {
+  const options = { port: config.port, hostname: config.host, silent: true, gracefulShutdown: false } as const;
+  try {
+    // A stream may be silent for long; the server itself says when a wait is over.
+    const server = h3serve({ fetch } as never, { ...options, bun: { idleTimeout: 0, maxRequestBodySize: Number.MAX_SAFE_INTEGER } });
+    await server.ready();
+    return { url: server.url!.replace(/\/$/, ""), close: () => server.close(true) };
+  } catch (cause) {
+    if ((cause as { code?: string }).code !== "EADDRINUSE") throw cause;
+    throw new BadRequest(`port ${config.port} on ${config.host} is taken`, {
+      cause,
+      hint: "stop what listens there, or choose another port with --port (0 picks a free one)",
+    });
+  }
+}
+
+function listenForOperator(config: Config, fetch: RunningApp["fetchAsOperator"]) {
+  const path = join(config.data_dir, SOCKET);
+  if (path.length > MAX_SOCKET_PATH) return undefined;
+  rmSync(path, { force: true });
+  const before = process.umask(0o177);
+  try {
+    const server = Bun.serve({ unix: path, fetch: (request) => fetch(request) });
+    chmodSync(path, 0o600);
+    return server;
+  } finally {
+    process.umask(before);
+  }
+}

@@ -1,0 +1,18 @@
+import type { Tx } from "../database/database.ts";
+import type { JobStatus } from "../queue/states.ts";
+import type { JobError } from "../runner/types.ts";
+
+/** How a job ended, as it is stored. */
+export interface Ending {
+  status: JobStatus;
+  /** JSON text. */
+  result: string;
+  mem_peak_kb?: number | undefined;
+  preprocessed_args?: string | undefined;
+  /** Stored in the same transaction. */
+  also?: (tx: Tx) => Promise<void>;
+}
+
+export function failure(error: JobError): Ending {
+  return { status: "failure", result: JSON.stringify({ error }) };
+}

@@ -1,0 +1,75 @@
+/** Puts back jobs whose worker is gone, so that an acknowledged job is never lost. Counted on the row, and bounded. */
+import type { App } from "../context.ts";
+import { finishJob, putBack } from "../queue/driver.ts";
+import { MAX_ATTEMPTS } from "../queue/states.ts";
+import type { Job } from "../queue/tables.ts";
+import { failure } from "./ending.ts";
+
+/** A worker pings every 5 s; one that missed several is lost. */
+const LOST_AFTER_MS = 30_000;
+const LOOK_EVERY_MS = 15_000;
+
+export interface Rescuer {
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export function createRescuer(app: App): Rescuer {
+  let timer: ReturnType<typeof setInterval> | undefined;
+
+  async function rescue(before: Date | undefined): Promise<void> {
+    const { requeued, exhausted } = await putBack(app.db, {
+      ...(before ? { before } : {}),
+      maxAttempts: MAX_ATTEMPTS,
+    });
+    for (const job of exhausted) await giveUp(job);
+    if (requeued.length === 0) return;
+    app.log.warn({ jobs: requeued.length }, "jobs that lost their worker were put back in the queue");
+    app.queue.wake();
+  }
+
+  async function giveUp(job: Job): Promise<void> {
+    const now = app.clock();
+    const { status, result } = failure({
+      name: "WorkerLost",
+      message: `the job lost its worker ${job.attempts + 1} times and was given up`,
+    });
+    await app.db.write((tx) =>
+      finishJob(tx, {
+        id: job.id,
+        worker: job.worker ?? "",
+        status,
+        result,
+        completed_at: now,
+        duration_ms: now.getTime() - (job.started_at ?? now).getTime(),
+        mem_peak_kb: null,
+        preprocessed: null,
+        args: null,
+        labels: null,
+        canceled_by: null,
+        canceled_reason: null,
+      }),
+    );
+    app.log.error({ job: job.id, attempts: job.attempts }, "a job lost its worker too often and was given up");
+    app.events.publishFinished({ id: job.id, workspace_id: job.workspace_id, status, result });
+  }
+
+  return {
+    async start() {
+      // The data directory has one process: whatever is still running there ran in one that is gone.
+      if (app.db.dialect === "sqlite") {
+        await rescue(undefined);
+        return;
+      }
+      await rescue(new Date(app.clock().getTime() - LOST_AFTER_MS));
+      timer = setInterval(() => {
+        rescue(new Date(app.clock().getTime() - LOST_AFTER_MS)).catch((cause) =>
+          app.log.warn({ error: String(cause) }, "lost jobs could not be looked for"),
+        );
+      }, LOOK_EVERY_MS);
+    },
+    async stop() {
+      clearInterval(timer);
+    },
+  };
+}

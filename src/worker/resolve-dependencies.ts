@@ -1,0 +1,44 @@
+/** The dependency job of a deployed script: finds the lock and makes the version ready, or says why it is not. */
+import type { App } from "../context.ts";
+import { NotFound, SvcError } from "../errors.ts";
+import { settleLock } from "../features/scripts/service.ts";
+import { findVersion } from "../features/scripts/versions.ts";
+import { analyseScript } from "../languages/analyse.ts";
+import type { Dependency, Language } from "../languages/types.ts";
+import { createLock } from "../languages/typescript/lock.ts";
+import type { Job } from "../queue/tables.ts";
+import { installer } from "../runner/installer.ts";
+import { type Ending, failure } from "./ending.ts";
+import type { Output } from "./run-job.ts";
+
+export async function resolveDependencies(app: App, job: Job, output: Output, signal: AbortSignal): Promise<Ending> {
+  const row = await findVersion(app.db.read, job.workspace_id, job.script_hash ?? "");
+  if (!row) throw new NotFound(`script with hash ${job.script_hash}`);
+  const { dependencies } = await analyseScript(row.language as Language, row.content);
+  try {
+    const lock = await lockFor(app, dependencies, { onLog: output.log, signal });
+    return {
+      status: "success",
+      result: JSON.stringify({ lock }),
+      also: (tx) => settleLock(app, tx, row, { lock }),
+    };
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    output.log(`${error.message}\n`);
+    return {
+      ...failure({ name: error.name, message: error.message }),
+      also: (tx) => settleLock(app, tx, row, { error: error.message }),
+    };
+  }
+}
+
+/** Resolves dependencies to a lock text. @throws DependencyError naming the package */
+export function lockFor(
+  app: App,
+  dependencies: Dependency[],
+  options: { onLog: (text: string) => void; signal?: AbortSignal },
+): Promise<string> {
+  if (dependencies.length === 0) return Promise.resolve("");
+  const tools = installer(app.config.data_dir);
+  return createLock(dependencies, { ...tools, onLog: options.onLog, signal: options.signal });
+}

@@ -1,0 +1,214 @@
+/** One job from running to completed. */
+import { and, eq } from "drizzle-orm";
+import type { App } from "../context.ts";
+import type { Tx } from "../database/database.ts";
+import { SvcError } from "../errors.ts";
+import { canceledResult } from "../features/jobs/service.ts";
+import { failureMark } from "../features/jobs/response-control.ts";
+import { storeLogPiece, storeStreamPiece } from "../features/jobs/logs.ts";
+import { deployedByHash } from "../features/scripts/versions.ts";
+import { analyseScript } from "../languages/analyse.ts";
+import type { Language } from "../languages/types.ts";
+import { sha256 } from "../lib/ids.ts";
+import { type Finish, finishJob } from "../queue/driver.ts";
+import { type Job, jobs } from "../queue/tables.ts";
+import type { RunnableVersion, RunOutcome } from "../runner/types.ts";
+import { jobEnvironment } from "./environment.ts";
+import { type Ending, failure } from "./ending.ts";
+import { lockFor, resolveDependencies } from "./resolve-dependencies.ts";
+
+/** How often the log of a long job goes to the database. */
+const FLUSH_MS = 500;
+/** A commit that fails (a full disk) is tried again at growing intervals: the result is kept in memory meanwhile. */
+const RETRY_MS = [100, 500, 1_000, 5_000, 15_000];
+
+/** Runs a job that is stored as running under this worker's name, and stores how it ended. */
+export async function runJob(app: App, job: Job, signal: AbortSignal): Promise<void> {
+  const output = collectOutput(app, job);
+  const outcome = await attempt(app, job, signal, output);
+  output.stop();
+  if (outcome === "released") {
+    await release(app, job, output);
+    return;
+  }
+  await finish(app, job, outcome, output);
+}
+
+async function attempt(app: App, job: Job, signal: AbortSignal, output: Output): Promise<Ending | "released"> {
+  try {
+    if (job.kind === "dependencies") return await resolveDependencies(app, job, output, signal);
+    const version = await versionOf(app, job, signal, output);
+    const outcome = await app.runner.run(
+      {
+        job_id: job.id,
+        version,
+        entrypoint: "main",
+        permissioned_as: job.permissioned_as,
+        email: job.email,
+        args: job.args,
+        preprocessor_input: job.preprocessor_input ?? undefined,
+        environment: jobEnvironment(app, job),
+        timeout_ms: Math.min(job.timeout_s ?? app.config.job_timeout_s, app.config.max_timeout_s) * 1000,
+        onLog: output.log,
+        onStream: output.stream,
+      },
+      signal,
+    );
+    return await toEnding(app, job, outcome);
+  } catch (error) {
+    if (!(error instanceof SvcError)) app.log.error({ job: job.id, error: String(error) }, "a job failed inside the server");
+    const message = error instanceof SvcError ? error.message : "the server could not run the job; its log says more";
+    return failure({ name: error instanceof SvcError ? error.name : "InternalErr", message });
+  }
+}
+
+async function versionOf(app: App, job: Job, signal: AbortSignal, output: Output): Promise<RunnableVersion> {
+  if (job.script_hash) {
+    const found = deployedByHash(app, job.workspace_id, job.script_hash);
+    return (found instanceof Promise ? await found : found).version;
+  }
+  const content = job.raw_code ?? "";
+  const language = job.language as Language;
+  const analysis = await analyseScript(language, content);
+  const lock = job.raw_lock ?? (await lockFor(app, analysis.dependencies, { onLog: output.log, signal }));
+  return {
+    id: sha256(`${language}\n${lock}\n${content}`).slice(0, 32),
+    workspace_id: job.workspace_id,
+    path: job.script_path ?? undefined,
+    language,
+    content,
+    lock,
+    parameters: analysis.signature.parameters,
+    has_preprocessor: analysis.signature.has_preprocessor,
+    envs: [],
+    isolation: "fresh",
+  };
+}
+
+async function toEnding(app: App, job: Job, outcome: RunOutcome): Promise<Ending | "released"> {
+  switch (outcome.kind) {
+    case "success": {
+      const mark = failureMark(outcome.result);
+      return {
+        status: mark === undefined ? "success" : "failure",
+        result: outcome.result,
+        mem_peak_kb: outcome.mem_peak_kb,
+        preprocessed_args: outcome.preprocessed_args,
+      };
+    }
+    case "failure":
+      return { ...failure(outcome.error), mem_peak_kb: outcome.mem_peak_kb, preprocessed_args: outcome.preprocessed_args };
+    case "canceled": {
+      const [row] = await app.db.read
+        .select({ by: jobs.canceled_by, reason: jobs.canceled_reason })
+        .from(jobs)
+        .where(eq(jobs.id, job.id));
+      return { status: "canceled", result: canceledResult(row?.reason ?? "canceled", row?.by ?? "the server") };
+    }
+    case "released":
+      return "released";
+  }
+}
+
+/** Log and stream of the job: shown live through the tail, stored in pieces. */
+export interface Output {
+  log: (text: string) => void;
+  stream: (text: string) => void;
+  /** Writes what has not been stored yet. */
+  store: (tx: Tx) => Promise<void>;
+  stop: () => void;
+}
+
+function collectOutput(app: App, job: Job): Output {
+  const tail = app.events.openTail(job.id);
+  let stored = { log: 0, stream: 0, seq: 0 };
+  let timer: ReturnType<typeof setInterval> | undefined;
+  let flushing: Promise<void> = Promise.resolve();
+
+  /** Offsets move on only when the transaction that holds the pieces is committed. */
+  async function store(tx: Tx): Promise<void> {
+    const next = { log: tail.log.length, stream: tail.stream.length, seq: stored.seq + 1 };
+    const log = tail.log.slice(stored.log);
+    const stream = tail.stream.slice(stored.stream);
+    if (log === "" && stream === "") return;
+    if (log !== "") await storeLogPiece(tx, { job_id: job.id, seq: next.seq, content: log });
+    if (stream !== "") await storeStreamPiece(tx, { job_id: job.id, seq: next.seq, content: stream });
+    tx.afterCommit(() => {
+      stored = next;
+    });
+  }
+
+  function schedule(): void {
+    timer ??= setInterval(() => {
+      flushing = flushing.then(() => app.db.write(store)).catch((cause) => {
+        app.log.warn({ job: job.id, error: String(cause) }, "a piece of log could not be stored yet");
+      });
+    }, FLUSH_MS);
+  }
+
+  return {
+    log(text) {
+      tail.appendLog(text);
+      schedule();
+    },
+    stream(text) {
+      tail.appendStream(text);
+      schedule();
+    },
+    store,
+    stop: () => clearInterval(timer),
+  };
+}
+
+/** Commits the ending, then tells of it. When the database cannot take it now, it is tried until it can. */
+async function finish(app: App, job: Job, ending: Ending, output: Output): Promise<void> {
+  const completed_at = app.clock();
+  const row: Finish = {
+    id: job.id,
+    worker: app.queue.worker,
+    status: ending.status,
+    result: ending.result,
+    completed_at,
+    duration_ms: completed_at.getTime() - (job.started_at ?? completed_at).getTime(),
+    mem_peak_kb: ending.mem_peak_kb ?? null,
+    preprocessed: ending.preprocessed_args === undefined ? null : true,
+    args: ending.preprocessed_args ?? null,
+    labels: labelsOf(ending.result),
+    canceled_by: null,
+    canceled_reason: null,
+  };
+  for (let tries = 0; ; tries++) {
+    try {
+      const finished = await app.db.write(async (tx) => {
+        if (!(await finishJob(tx, row))) return false;
+        await output.store(tx);
+        await ending.also?.(tx);
+        return true;
+      });
+      if (!finished) app.log.warn({ job: job.id }, "a job ended here that another worker had been given");
+      const { status, result } = ending;
+      app.events.publishFinished({ id: job.id, workspace_id: job.workspace_id, status, result });
+      return;
+    } catch (cause) {
+      const wait = RETRY_MS[Math.min(tries, RETRY_MS.length - 1)]!;
+      app.log.error({ job: job.id, error: String(cause), again_in_ms: wait }, "a job's end could not be stored yet");
+      await new Promise((resolve) => setTimeout(resolve, wait));
+    }
+  }
+}
+
+function labelsOf(result: string): string[] | null {
+  if (!result.startsWith("{") || !result.includes('"wm_labels"')) return null;
+  const labels = (JSON.parse(result) as { wm_labels?: unknown }).wm_labels;
+  return Array.isArray(labels) && labels.every((label) => typeof label === "string") ? labels : null;
+}
+
+async function release(app: App, job: Job, output: Output): Promise<void> {
+  await app.db.write(async (tx) => {
+    await tx
+      .update(jobs)
+      .set({ state: "queued", worker: null, started_at: null, last_ping: null })
+      .where(and(eq(jobs.id, job.id), eq(jobs.state, "running"), eq(jobs.worker, app.queue.worker)));
+    await output.store(tx);
+  });
+}

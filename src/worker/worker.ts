@@ -1,0 +1,165 @@
+/**
+ * The worker of this process: claim → run → finish.
+ *
+ * It never polls a database of its own: submitting wakes it, a finished job makes it look again, and a timer is set
+ * for the next scheduled job. On PostgreSQL other processes submit too, so a slow poll looks for what no wake-up told.
+ *
+ * While jobs are short it claims a little ahead of the pool's slots, so that children do not idle during a commit; as
+ * soon as they are not, it claims only what can begin at once.
+ */
+import { asc, sql } from "drizzle-orm";
+import type { App } from "../context.ts";
+import type { Consumer } from "../queue/queue.ts";
+import { queueDriver } from "../queue/claim.ts";
+import { type Job, jobs } from "../queue/tables.ts";
+import { runJob } from "./run-job.ts";
+
+/** Work claimed ahead may keep a slot busy for about this long. */
+const AHEAD_MS = 20;
+const MAX_AHEAD_PER_SLOT = 32;
+const MAX_CLAIM = 256;
+const POSTGRES_POLL_MS = 1_000;
+const PING_MS = 5_000;
+/** A timer for a far future would overflow (2^31 ms); it is set again anyway. */
+const MAX_TIMER_MS = 3_600_000;
+
+export interface Worker {
+  start(): Promise<void>;
+  /** Takes no new jobs, lets running ones end for `grace_ms`, then stops them: they go back to the queue. */
+  stop(grace_ms: number): Promise<void>;
+  active(): number;
+}
+
+export function createWorker(app: App): Worker {
+  const { db, queue, config } = app;
+  const driver = queueDriver(db.dialect);
+  const active = new Map<string, AbortController>();
+  let averageMs = AHEAD_MS;
+  let accepting = false;
+  let claiming = false;
+  let wakeAgain = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let heartbeat: ReturnType<typeof setInterval> | undefined;
+  let idle: (() => void) | undefined;
+
+  function room(): number {
+    const ahead = Math.min(MAX_AHEAD_PER_SLOT, Math.floor(AHEAD_MS / Math.max(averageMs, 0.1)));
+    return config.workers * (1 + ahead) - active.size - queue.reserved();
+  }
+
+  const consumer: Consumer = {
+    hasRoom: () => accepting && room() > 0,
+    take,
+    wake,
+    cancel(job_id) {
+      const controller = active.get(job_id);
+      controller?.abort();
+      return controller !== undefined;
+    },
+  };
+
+  function take(job: Job): void {
+    const controller = new AbortController();
+    active.set(job.id, controller);
+    const begun = performance.now();
+    runJob(app, job, controller.signal)
+      .catch((cause) => app.log.error({ job: job.id, error: String(cause), stack: (cause as Error).stack }, "a job could not be finished"))
+      .finally(() => {
+        averageMs += (performance.now() - begun - averageMs) / 16;
+        active.delete(job.id);
+        if (active.size === 0) idle?.();
+        wake();
+      });
+  }
+
+  function wake(): void {
+    if (!accepting) return;
+    if (claiming) {
+      wakeAgain = true;
+      return;
+    }
+    if (room() <= 0) return;
+    claiming = true;
+    claim()
+      .catch((cause) => app.log.error({ error: String(cause) }, "queued jobs could not be claimed"))
+      .finally(() => {
+        claiming = false;
+        if (wakeAgain) {
+          wakeAgain = false;
+          wake();
+        }
+      });
+  }
+
+  async function claim(): Promise<void> {
+    if (!(await anythingDue())) return;
+    const limit = Math.min(room(), MAX_CLAIM);
+    if (limit <= 0) return;
+    const claimed = await db.write((tx) =>
+      driver.claim(tx, { worker: queue.worker, limit, now: app.clock(), tags: undefined }),
+    );
+    for (const job of claimed) take(job);
+    if (claimed.length === limit) wakeAgain = true;
+  }
+
+  /** Looks before it claims: an empty claim would be a transaction for nothing. Sets the timer for what is due later. */
+  async function anythingDue(): Promise<boolean> {
+    const [next] = await db.read
+      .select({ scheduled_for: jobs.scheduled_for })
+      .from(jobs)
+      .where(sql`${jobs.state} = 'queued'`)
+      .orderBy(asc(jobs.scheduled_for))
+      .limit(1);
+    clearTimeout(timer);
+    if (!next && db.dialect === "sqlite") return false;
+    const inMs = next ? next.scheduled_for.getTime() - app.clock().getTime() : POSTGRES_POLL_MS;
+    if (next && inMs <= 0) return true;
+    const limit = db.dialect === "postgres" ? POSTGRES_POLL_MS : MAX_TIMER_MS;
+    timer = setTimeout(wake, Math.max(1, Math.min(inMs, limit)));
+    return false;
+  }
+
+  async function ping(): Promise<void> {
+    if (active.size === 0) return;
+    await db.write(async (tx) => {
+      await tx
+        .update(jobs)
+        .set({ last_ping: app.clock() })
+        .where(sql`${jobs.state} = 'running' AND ${jobs.worker} = ${queue.worker}`);
+    });
+  }
+
+  return {
+    async start() {
+      accepting = true;
+      queue.attach(consumer);
+      heartbeat = setInterval(() => {
+        ping().catch((cause) => app.log.warn({ error: String(cause) }, "the worker's heartbeat could not be stored"));
+        if (db.dialect === "postgres") wake();
+      }, PING_MS);
+      wake();
+    },
+    async stop(grace_ms) {
+      accepting = false;
+      clearTimeout(timer);
+      clearInterval(heartbeat);
+      if (active.size > 0) {
+        let limit: ReturnType<typeof setTimeout> | undefined;
+        await Promise.race([
+          new Promise<void>((resolve) => {
+            idle = resolve;
+          }),
+          new Promise<void>((resolve) => {
+            limit = setTimeout(resolve, grace_ms);
+          }),
+        ]);
+        clearTimeout(limit);
+      }
+      // Ends the children; what still ran comes back as released and is put back by runJob.
+      await app.runner.stop();
+      while (active.size > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      queue.attach(undefined);
+    },
+    active: () => active.size,
+  };
+}
