@@ -41,10 +41,16 @@ export interface RunningApp {
 }
 
 /**
+ * Which jobs this process runs: all that are due (a server), those it submits itself and the dependencies of what it
+ * deploys (a command that runs a script on the data directory), or none (any other command).
+ */
+export type JobsRole = "all" | "own" | "none";
+
+/**
  * Opens the database, brings it up to date and starts the worker. The caller holds the data directory.
  * @throws what the database says when it cannot be opened or is newer than this executable
  */
-export async function createApp(config: Config): Promise<RunningApp> {
+export async function createApp(config: Config, role: JobsRole = "all"): Promise<RunningApp> {
   const log = createLog(config.log_level);
   const db = await connect({
     data_dir: config.data_dir,
@@ -78,19 +84,21 @@ export async function createApp(config: Config): Promise<RunningApp> {
       mintToken: createJobTokens(app),
       log: (level, message, fields) => log[level](fields ?? {}, message),
     });
-    await app.runner.start();
-    started.push(() => app.runner.stop());
-
     const tokenUse = startTokenUse(app);
     started.push(() => tokenUse.stop());
 
-    const rescuer = createRescuer(app);
-    await rescuer.start();
-    started.push(() => rescuer.stop());
+    if (role !== "none") {
+      await app.runner.start();
+      started.push(() => app.runner.stop());
 
-    const worker = createWorker(app);
-    await worker.start();
-    started.push(() => worker.stop(config.drain_s * 1000));
+      const rescuer = createRescuer(app);
+      await rescuer.start();
+      started.push(() => rescuer.stop());
+
+      const worker = createWorker(app, role === "own" ? ["dependency"] : undefined);
+      await worker.start();
+      started.push(() => worker.stop(config.drain_s * 1000));
+    }
   } catch (cause) {
     await stopStarted();
     throw cause;

@@ -21,46 +21,49 @@ export const dialect: Dialect = process.env.DATABASE_URL ? "postgres" : "sqlite"
  */
 interface Coding<T> {
   toDriver: (value: T) => never;
-  fromDriver: (value: never) => T;
+  fromDriver: (value: unknown) => T;
 }
 
-function coding<T>(encode: (value: T) => unknown, decode: (value: never) => T): Coding<T> {
-  return { toDriver: (value) => (value === null ? null : encode(value)) as never, fromDriver: decode };
+function coding<T, D>(encode: (value: T) => D, decode: (value: D) => T): Coding<T> {
+  return {
+    toDriver: (value) => (value === null ? null : encode(value)) as never,
+    fromDriver: decode as (value: unknown) => T,
+  };
 }
 
-const jsonCoding = <T>() => coding<T>(JSON.stringify, (text: string) => JSON.parse(text) as T);
+const jsonCoding = <T>() => coding<T, string>(JSON.stringify, (text) => JSON.parse(text) as T);
 
 const liteJson = <T>() => lite.customType<{ data: T }>({ dataType: () => "text", ...jsonCoding<T>() });
 const pgJson = <T>() => pg.customType<{ data: T }>({ dataType: () => "text", ...jsonCoding<T>() });
 
 const liteTimestamp = lite.customType<{ data: Date }>({
   dataType: () => "integer",
-  ...coding<Date>(
+  ...coding<Date, number>(
     (date) => date.getTime(),
-    (ms: number) => new Date(ms),
+    (ms) => new Date(ms),
   ),
 });
 const pgTimestamp = pg.customType<{ data: Date }>({
   dataType: () => "timestamp(3) with time zone",
-  ...coding<Date>(
+  ...coding<Date, string | Date>(
     (date) => date.toISOString(),
-    (text: string | Date) => new Date(text),
+    (moment) => new Date(moment),
   ),
 });
 
 const liteBoolean = lite.customType<{ data: boolean }>({
   dataType: () => "integer",
-  ...coding<boolean>(
+  ...coding<boolean, number>(
     (value) => (value ? 1 : 0),
-    (value: number) => value !== 0,
+    (value) => value !== 0,
   ),
 });
 
 const pgBytes = pg.customType<{ data: Buffer }>({
   dataType: () => "bytea",
-  ...coding<Buffer>(
+  ...coding<Buffer, Uint8Array>(
     (bytes) => bytes,
-    (bytes: Uint8Array) => Buffer.from(bytes),
+    (bytes) => Buffer.from(bytes),
   ),
 });
 

@@ -2,13 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sha256 } from "../lib/ids.ts";
-// @ts-expect-error: read as text, not as a module
-import typescriptProgram from "./child/program.ts" with { type: "text" };
-import pythonProgram from "./child/program.py" with { type: "text" };
-// @ts-expect-error: read as text, not as a module
-import watchdogProgram from "./child/watchdog.ts" with { type: "text" };
-// @ts-expect-error: read as text, not as a module
-import killTreeModule from "./kill-tree.ts" with { type: "text" };
+import { sourceOf } from "./source-of.ts" with { type: "macro" };
 
 export interface RuntimeFiles {
   directory: string;
@@ -20,10 +14,10 @@ export interface RuntimeFiles {
 /** Writes them below `directory`, in a folder named by their content: versions of svc do not disturb each other. */
 export function writeRuntimeFiles(directory: string): RuntimeFiles {
   const sources: [string, string][] = [
-    ["child/program.ts", typescriptProgram as unknown as string],
-    ["child/program.py", pythonProgram],
-    ["child/watchdog.ts", watchdogProgram as unknown as string],
-    ["kill-tree.ts", killTreeModule as unknown as string],
+    ["child/program.ts", sourceOf("child/program.ts")],
+    ["child/program.py", sourceOf("child/program.py")],
+    ["child/watchdog.ts", sourceOf("child/watchdog.ts")],
+    ["kill-tree.ts", sourceOf("kill-tree.ts")],
   ];
   const digest = sha256(sources.map(([, text]) => text).join("\0")).slice(0, 16);
   const folder = join(directory, "runtime", digest);

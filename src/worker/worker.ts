@@ -7,7 +7,7 @@
  * While jobs are short it claims a little ahead of the pool's slots, so that children do not idle during a commit; as
  * soon as they are not, it claims only what can begin at once.
  */
-import { asc, sql } from "drizzle-orm";
+import { and, asc, inArray, sql } from "drizzle-orm";
 import type { App } from "../context.ts";
 import type { Consumer } from "../queue/queue.ts";
 import { queueDriver } from "../queue/claim.ts";
@@ -30,7 +30,8 @@ export interface Worker {
   active(): number;
 }
 
-export function createWorker(app: App): Worker {
+/** @param tags claims only jobs with one of these tags; undefined claims all */
+export function createWorker(app: App, tags?: string[]): Worker {
   const { db, queue, config } = app;
   const driver = queueDriver(db.dialect);
   const active = new Map<string, AbortController>();
@@ -96,7 +97,7 @@ export function createWorker(app: App): Worker {
     const limit = Math.min(room(), MAX_CLAIM);
     if (limit <= 0) return;
     const claimed = await db.write((tx) =>
-      driver.claim(tx, { worker: queue.worker, limit, now: app.clock(), tags: undefined }),
+      driver.claim(tx, { worker: queue.worker, limit, now: app.clock(), tags }),
     );
     for (const job of claimed) take(job);
     if (claimed.length === limit) wakeAgain = true;
@@ -107,7 +108,7 @@ export function createWorker(app: App): Worker {
     const [next] = await db.read
       .select({ scheduled_for: jobs.scheduled_for })
       .from(jobs)
-      .where(sql`${jobs.state} = 'queued'`)
+      .where(and(sql`${jobs.state} = 'queued'`, tags ? inArray(jobs.tag, tags) : undefined))
       .orderBy(asc(jobs.scheduled_for))
       .limit(1);
     clearTimeout(timer);

@@ -26,27 +26,25 @@ export async function createWorkspace(ctx: UserContext, body: NewWorkspace): Pro
   if (body.owner !== undefined && body.owner !== identity.email && !identity.super_admin) {
     throw new BadRequest("only a super admin makes a workspace for somebody else: leave `owner` out");
   }
+  // The machine's operator is no user: without an owner, super admins alone reach the workspace.
+  const memberless = body.owner === undefined && identity.token === undefined;
   const owner = checkEmail(body.owner ?? identity.email);
   if (body.name.trim() === "") throw new BadRequest("body field `name`: must not be empty");
   await ctx.write({ resource: id }, async (tx) => {
     const [user] = await tx.select({ username: users.username }).from(users).where(eq(users.email, owner));
-    if (!user) {
+    if (!user && !memberless) {
       throw new NotFound(`user ${owner}`, { hint: "name an existing user as the owner: svc user create --email …" });
     }
     await tx.lock(`workspace ${id}`);
     const [taken] = await tx.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.id, id));
     if (taken) throw new BadRequest(`there is a workspace with id ${id} already`);
-    const username = checkUsername(body.username || user.username || usernameFromEmail(owner));
     const created_at = app.clock();
     await tx.insert(workspaces).values({ id, name: body.name, owner, created_at, ...newWorkspaceKey(app, id) });
-    await tx.insert(workspaceMembers).values({
-      workspace_id: id,
-      email: owner,
-      username,
-      is_admin: true,
-      operator: false,
-      created_at,
-    });
+    if (user) {
+      const username = checkUsername(body.username || user.username || usernameFromEmail(owner));
+      const member = { workspace_id: id, email: owner, username, is_admin: true, operator: false, created_at };
+      await tx.insert(workspaceMembers).values(member);
+    }
     tx.afterCommit(() => forgetMembers(app));
   });
 }

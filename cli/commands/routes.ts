@@ -1,0 +1,22 @@
+import { examples, leaf } from "../command.ts";
+import { printJson, printTable } from "../terminal/output.ts";
+
+export default leaf("routes", "list the routes of the HTTP interface")
+  .argument("[text]", "only routes whose path or name holds this")
+  .addHelpText("after", examples("svc routes scripts/list"))
+  .action(async (text: string | undefined, options: { json?: boolean }) => {
+    const { features } = await import("../../src/features/index.ts");
+    const wanted = (text ?? "").toLowerCase();
+    const routes = features
+      .flatMap(({ file, operations }) =>
+        operations.map(({ method, path, access, name }) => ({ method, path: `/api${path}`, access, name, file })),
+      )
+      .filter((route) => route.path.toLowerCase().includes(wanted) || route.name.toLowerCase().includes(wanted));
+    if (options.json) return printJson(routes);
+    await printTable(routes, [
+      { title: "METHOD", value: (route) => route.method },
+      { title: "PATH", value: (route) => route.path },
+      { title: "ACCESS", value: (route) => route.access },
+      { title: "FILE", value: (route) => route.file },
+    ]);
+  });

@@ -1,0 +1,139 @@
+import { basename, extname } from "node:path";
+import {
+  createScript,
+  getScriptByPath,
+  getScriptDeploymentStatus,
+  listScripts,
+} from "../../src/features/scripts/operations.ts";
+import { type CommonOptions, examples, leaf, noun, withClient, workspaceFor } from "../command.ts";
+import { CliError, usageError } from "../terminal/failure.ts";
+import { note, print, printJson, printTable } from "../terminal/output.ts";
+import { withProgress } from "../terminal/progress.ts";
+import type { Client } from "../transport.ts";
+
+const LANGUAGE_OF: Record<string, "bun" | "bash" | "python3"> = {
+  ".ts": "bun",
+  ".mts": "bun",
+  ".js": "bun",
+  ".mjs": "bun",
+  ".sh": "bash",
+  ".py": "python3",
+};
+
+/** The language a file's ending stands for. @throws a usage error */
+export function languageOf(file: string): "bun" | "bash" | "python3" {
+  const language = LANGUAGE_OF[extname(file)];
+  if (language) return language;
+  throw usageError(`${basename(file)}: the language is told by the ending, one of ${Object.keys(LANGUAGE_OF).join(" ")}`);
+}
+
+/** The text of a file. @throws a usage error when it cannot be read */
+export async function readSource(file: string): Promise<string> {
+  try {
+    return await Bun.file(file).text();
+  } catch (cause) {
+    throw usageError(`${file} cannot be read: ${(cause as Error).message}`);
+  }
+}
+
+interface WorkspaceOptions extends CommonOptions {
+  workspace?: string;
+}
+
+const inWorkspace = (name: string, summary: string) =>
+  leaf(name, summary).option("--workspace <id>", "workspace to work in (env SVC_WORKSPACE)");
+
+const push = inWorkspace("push", "deploy a file as a new version of a script")
+  .argument("<file>", "a .ts, .js, .sh or .py file")
+  .argument("<path>", "such as u/ann/hello or f/shop/order")
+  .option("--summary <text>", "one line that says what it does")
+  .option("--message <text>", "what changed, for the history")
+  .option("--no-wait", "do not wait for its dependencies")
+  .addHelpText("after", examples("svc script push hello.ts u/ann/hello --workspace acme"))
+  .action(
+    async (
+      file: string,
+      path: string,
+      options: WorkspaceOptions & { summary?: string; message?: string; wait: boolean },
+    ) => {
+      const language = languageOf(file);
+      const content = await readSource(file);
+      const hash = await withClient(
+        options,
+        async (client) => {
+          const workspace = await workspaceFor(client, options.workspace);
+          const before = await client.call(getScriptByPath, { workspace, path }).catch((cause: CliError) => {
+            if (cause.name === "NotFound") return undefined;
+            throw cause;
+          });
+          const deployed = await client.call(createScript, {
+            workspace,
+            body: {
+              path,
+              content,
+              language,
+              summary: options.summary ?? before?.summary ?? "",
+              description: before?.description ?? "",
+              parent_hash: before?.archived ? undefined : before?.hash,
+              deployment_message: options.message,
+            },
+          });
+          if (options.wait) await withProgress("resolving dependencies", () => waitReady(client, workspace, deployed));
+          return deployed;
+        },
+        "own",
+      );
+      if (options.json) printJson({ path, hash });
+      else print(hash);
+    },
+  );
+
+const POLL_MS = 100;
+
+async function waitReady(client: Client, workspace: string, hash: string): Promise<void> {
+  for (;;) {
+    const { lock, lock_error_logs } = await client.call(getScriptDeploymentStatus, { workspace, hash });
+    if (lock !== undefined) return;
+    if (lock_error_logs !== undefined) {
+      throw new CliError("DependencyError", `version ${hash} is stored but cannot run: ${lock_error_logs}`, {
+        hint: "mend the import and push again; the version before goes on running",
+      });
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+const list = inWorkspace("list", "list scripts")
+  .option("--prefix <path>", "only paths that begin so")
+  .addHelpText("after", examples("svc script list --workspace acme"))
+  .action(async (options: WorkspaceOptions & { prefix?: string }) => {
+    const found = await withClient(options, async (client) =>
+      client.call(listScripts, {
+        workspace: await workspaceFor(client, options.workspace),
+        query: { path_start: options.prefix },
+      }),
+    );
+    if (options.json) return printJson(found);
+    await printTable(found, [
+      { title: "PATH", value: (row) => row.path },
+      { title: "LANGUAGE", value: (row) => row.language },
+      { title: "HASH", value: (row) => row.hash },
+      { title: "SUMMARY", value: (row) => row.summary },
+    ]);
+  });
+
+const show = inWorkspace("show", "print the source of a script")
+  .argument("<path>")
+  .addHelpText("after", examples("svc script show u/ann/hello --workspace acme"))
+  .action(async (path: string, options: WorkspaceOptions) => {
+    const found = await withClient(options, async (client) =>
+      client.call(getScriptByPath, { workspace: await workspaceFor(client, options.workspace), path }),
+    );
+    if (options.json) printJson(found);
+    else {
+      note(`${found.path}  ${found.language}  ${found.hash}`);
+      process.stdout.write(found.content.endsWith("\n") ? found.content : `${found.content}\n`);
+    }
+  });
+
+export default noun("script", "deploy and list scripts", push, list, show);

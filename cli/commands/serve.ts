@@ -1,0 +1,106 @@
+import chalk from "chalk";
+import { loadConfig, SETTINGS } from "../../src/config.ts";
+import { examples, leaf } from "../command.ts";
+import { usageError } from "../terminal/failure.ts";
+import { note, print, printJson } from "../terminal/output.ts";
+
+interface ServeOptions {
+  dataDir?: string;
+  host?: string;
+  port?: string;
+  json?: boolean;
+  open?: boolean;
+  qr?: boolean;
+  https?: boolean;
+  tunnel?: boolean;
+}
+
+const settings = Object.values(SETTINGS)
+  .map(({ variable, meaning, default: initial }) => {
+    const value = initial === undefined ? "" : ` (${initial})`;
+    return `  ${variable.padEnd(29)}${wrap(`${meaning}${value}`, 48).join(`\n${" ".repeat(31)}`)}`;
+  })
+  .join("\n");
+
+export default leaf("serve", "start the server")
+  .option("--host <address>", "address to listen on (default 127.0.0.1)")
+  .option("--port <number>", "port to listen on; 0 picks a free one (default 8000)")
+  .option("--open", "development: open the browser")
+  .option("--qr", "development: show the URL as a QR code")
+  .option("--https", "development: serve with a self-signed certificate as well")
+  .option("--tunnel", "development: make the server reachable from the internet")
+  .addHelpText(
+    "after",
+    `${examples("svc serve", "svc serve --host 0.0.0.0 --port 80 --data-dir /var/lib/svc")}\n\nSettings, from the environment:\n${settings}`,
+  )
+  .action(async (options: ServeOptions) => {
+    const port = options.port === undefined ? undefined : Number(options.port);
+    if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535)) {
+      throw usageError(`--port ${options.port}: must be a number from 0 to 65535`);
+    }
+    const config = loadConfig({ data_dir: options.dataDir, host: options.host, port });
+    const { startServer } = await import("../../src/server.ts");
+    const server = await startServer(config);
+    const development = await openDevelopment(options, server.fetch);
+    const setup = await server.setupPath();
+    const setupUrl = setup === undefined ? undefined : `${server.app.urls.base}${setup}`;
+    if (options.json) printJson({ url: server.url, setup_url: setupUrl, pid: process.pid });
+    else {
+      print(`svc listens on ${chalk.bold(server.url)}`);
+      note(chalk.dim(`data in ${config.data_dir}`));
+      if (setupUrl) {
+        print(`\nThere is no user yet. Make the first super admin here, once:\n  ${chalk.bold(setupUrl)}`);
+        note(chalk.dim("or with: svc user create --super-admin"));
+      }
+    }
+    await untilToldToStop(async () => {
+      await development?.();
+      await server.stop();
+    });
+  });
+
+/** The conveniences of listhen, on a listener of its own: plain traffic goes through the faster one. */
+async function openDevelopment(
+  options: ServeOptions,
+  fetch: (request: Request) => Response | Promise<Response>,
+): Promise<(() => Promise<void>) | undefined> {
+  if (!options.open && !options.qr && !options.https && !options.tunnel) return undefined;
+  const [{ listen }, { toNodeHandler }] = await Promise.all([import("listhen"), import("srvx/node")]);
+  const listener = await listen(toNodeHandler((request: Request) => fetch(request)) as never, {
+    port: 0,
+    hostname: "127.0.0.1",
+    https: options.https ?? false,
+    open: options.open ?? false,
+    qr: options.qr ?? false,
+    tunnel: options.tunnel ?? false,
+    autoClose: false,
+  });
+  return () => listener.close();
+}
+
+/** The first signal drains; a second one ends the process at once. */
+async function untilToldToStop(stop: () => Promise<void>): Promise<void> {
+  await new Promise<void>((resolve) => {
+    let stopping = false;
+    const told = (signal: string) => {
+      if (stopping) process.exit(130);
+      stopping = true;
+      note(`${signal}: taking no new jobs, waiting for the running ones`);
+      stop().then(resolve, (cause) => {
+        note(`stopping failed: ${cause}`);
+        process.exit(1);
+      });
+    };
+    process.on("SIGTERM", () => told("SIGTERM"));
+    process.on("SIGINT", () => told("SIGINT"));
+  });
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    if (lines.at(-1)!.length + word.length + 1 > width && lines.at(-1) !== "") lines.push("");
+    lines[lines.length - 1] += lines.at(-1) === "" ? word : ` ${word}`;
+  }
+  return lines;
+}

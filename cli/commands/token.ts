@@ -1,0 +1,62 @@
+import { createToken, createTokenFor, listTokens } from "../../src/features/tokens/operations.ts";
+import { parseDuration } from "../../src/lib/duration.ts";
+import { type CommonOptions, examples, leaf, noun, withClient } from "../command.ts";
+import { print, printJson, printTable } from "../terminal/output.ts";
+
+interface CreateOptions extends CommonOptions {
+  email?: string;
+  label?: string;
+  workspace?: string;
+  scope: string[];
+  expiresIn?: string;
+}
+
+const collect = (value: string, before: string[]) => [...before, value];
+
+const create = leaf("create", "create a token; prints it, and nothing else")
+  .option("--email <email>", "whose token it is; left out with --url and --token: your own")
+  .option("--label <label>", "what tells it apart in lists")
+  .option("--workspace <id>", "binds it to one workspace")
+  .option("--scope <scope>", "restricts it, such as jobs:run:scripts:u/ann/hello; may be repeated", collect, [])
+  .option("--expires-in <time>", "such as 15m, 72h or 30d; never when left out")
+  .addHelpText(
+    "after",
+    examples(
+      "svc token create --email ann@example.org --label laptop --expires-in 30d",
+      "svc token create --email ann@example.org --label webhook-shop --workspace acme \\\n      --scope jobs:run:scripts:u/ann/hello",
+    ),
+  )
+  .action(async (options: CreateOptions) => {
+    const expiration = options.expiresIn
+      ? new Date(Date.now() + parseDuration(options.expiresIn) * 1000).toISOString()
+      : undefined;
+    const body = {
+      label: options.label,
+      workspace_id: options.workspace,
+      scopes: options.scope.length > 0 ? options.scope : undefined,
+      expiration,
+    };
+    const { email } = options;
+    const token = await withClient(options, (client) =>
+      email === undefined
+        ? client.call(createToken, { body })
+        : client.call(createTokenFor, { body: { ...body, impersonate_email: email } }),
+    );
+    if (options.json) printJson({ token });
+    else print(token);
+  });
+
+const list = leaf("list", "list your tokens")
+  .addHelpText("after", examples("svc token list --url http://localhost:8000 --token $SVC_TOKEN"))
+  .action(async (options: CommonOptions) => {
+    const found = await withClient(options, (client) => client.call(listTokens, {}));
+    if (options.json) return printJson(found);
+    await printTable(found, [
+      { title: "PREFIX", value: (row) => row.token_prefix },
+      { title: "LABEL", value: (row) => row.label ?? "" },
+      { title: "LAST USED", value: (row) => String(row.last_used_at) },
+      { title: "EXPIRES", value: (row) => String(row.expiration ?? "never") },
+    ]);
+  });
+
+export default noun("token", "create and list tokens", create, list);

@@ -1,0 +1,70 @@
+/** The commander program: nouns are known by name and summary; the file of one is loaded when it is called. */
+import { Command, CommanderError } from "commander";
+import { VERSION } from "../src/lib/version.ts";
+import { EXIT, showFailure } from "./terminal/failure.ts";
+
+interface Noun {
+  summary: string;
+  load: () => Promise<{ default: Command }>;
+}
+
+const NOUNS: Record<string, Noun> = {
+  serve: { summary: "start the server", load: () => import("./commands/serve.ts") },
+  demo: { summary: "start a server with examples and call their webhooks", load: () => import("./commands/demo.ts") },
+  run: { summary: "run a script by path, or a local file", load: () => import("./commands/run.ts") },
+  script: { summary: "deploy and list scripts", load: () => import("./commands/script.ts") },
+  variable: { summary: "read and write variables and secrets", load: () => import("./commands/variable.ts") },
+  workspace: { summary: "create and list workspaces", load: () => import("./commands/workspace.ts") },
+  user: { summary: "create users", load: () => import("./commands/user.ts") },
+  token: { summary: "create and list tokens", load: () => import("./commands/token.ts") },
+  routes: { summary: "list the routes of the HTTP interface", load: () => import("./commands/routes.ts") },
+};
+
+const HELP = `
+Commands work on the data directory (--data-dir, default .svc): through its server
+when one is up, by themselves when none is. With --url and --token they reach a
+server anywhere.
+
+Exit codes: 0 done, 1 failed or refused, 2 wrong usage, 3 not reached or not known.
+
+Examples:
+  $ svc demo
+  $ svc serve --port 8000
+  $ svc run u/ann/hello --workspace acme -d '{"name":"Bob"}'`;
+
+/** Runs one command line. @returns the exit code */
+export async function runProgram(argv: string[]): Promise<number> {
+  process.stdout.on("error", (cause) => {
+    if ((cause as { code?: string }).code === "EPIPE") process.exit(0);
+  });
+  try {
+    const program = await createProgram(argv);
+    if (argv.length === 0) program.outputHelp();
+    else await program.parseAsync(argv, { from: "user" });
+    return Number(process.exitCode ?? 0);
+  } catch (cause) {
+    // Commander has printed its message already.
+    if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : EXIT.usage;
+    return showFailure(cause, argv.includes("--json"));
+  }
+}
+
+async function createProgram(argv: string[]): Promise<Command> {
+  const program = new Command("svc")
+    .description("Self-hosted workflow automation in one executable file.")
+    .version(VERSION, "-V, --version", "print the version")
+    .helpCommand(false)
+    .showSuggestionAfterError()
+    .addHelpText("after", HELP);
+  const called = argv.find((word) => !word.startsWith("-"));
+  for (const [name, { summary, load }] of Object.entries(NOUNS)) {
+    program.addCommand(name === called ? (await load()).default : new Command(name).description(summary));
+  }
+  throwInsteadOfExit(program);
+  return program;
+}
+
+function throwInsteadOfExit(command: Command): void {
+  command.exitOverride();
+  for (const child of command.commands) throwInsteadOfExit(child);
+}

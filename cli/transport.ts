@@ -1,0 +1,128 @@
+/**
+ * Reaches an operation: over HTTP when a URL is given, through the socket of the server on this data directory when one
+ * is up, else in this process on the data directory itself. The same call each way, and the same errors.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { JobsRole, RunningApp } from "../src/app.ts";
+import { loadConfig } from "../src/config.ts";
+import { parameterNames, type TypedOperation } from "../src/http/operation.ts";
+import { CliError, EXIT } from "./terminal/failure.ts";
+
+export interface Target {
+  data_dir?: string | undefined;
+  url?: string | undefined;
+  token?: string | undefined;
+}
+
+export interface Client {
+  /** Runs the operation and answers its result, decoded as it declares. @throws CliError */
+  call<I, R>(operation: TypedOperation<I, R>, input: I): Promise<R>;
+  /** Runs the operation and answers the raw response: streams. @throws CliError */
+  open<I>(operation: TypedOperation<I, unknown>, input: I, signal?: AbortSignal): Promise<Response>;
+  close(): Promise<void>;
+}
+
+type Send = (path: string, init: RequestInit) => Promise<Response>;
+
+/** @param role which jobs this process runs, should it work on the data directory itself */
+export async function connect(target: Target, role: JobsRole = "none"): Promise<Client> {
+  if (target.url) return clientOf(overNetwork(target.url, target.token), async () => {});
+  const config = loadConfig({ data_dir: target.data_dir });
+  const socket = join(config.data_dir, "svc.sock");
+  if (existsSync(socket)) {
+    const send: Send = (path, init) => fetch(`http://localhost${path}`, { ...init, unix: socket });
+    const answers = await send("/api/version", {}).then(
+      (response) => response.ok,
+      () => false,
+    );
+    if (answers) return clientOf(send, async () => {});
+  }
+  const local = await openLocally(target, role);
+  const send: Send = async (path, init) => local.app.fetchAsOperator(new Request(`http://localhost${path}`, init));
+  return clientOf(send, local.close);
+}
+
+function overNetwork(url: string, token: string | undefined): Send {
+  const base = url.replace(/\/+$/, "").replace(/\/api$/, "");
+  const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {};
+  return async (path, init) => {
+    try {
+      return await fetch(`${base}${path}`, { ...init, headers: { ...(init.headers as object), ...headers } });
+    } catch (cause) {
+      throw new CliError("Unreachable", `${base} cannot be reached: ${(cause as Error).message}`, {
+        hint: "check --url, and that the server is up",
+        exit_code: EXIT.unreachable,
+      });
+    }
+  };
+}
+
+async function openLocally(target: Target, role: JobsRole): Promise<{ app: RunningApp; close: () => Promise<void> }> {
+  const [{ createApp }, { lockDirectory }] = await Promise.all([
+    import("../src/app.ts"),
+    import("../src/lib/directory-lock.ts"),
+  ]);
+  const config = loadConfig({
+    data_dir: target.data_dir,
+    blank_children: role === "none" ? 0 : 1,
+    log_level: process.env.SVC_LOG_LEVEL ?? "error",
+  });
+  const lock = lockDirectory(config.data_dir, `svc ${process.argv.slice(2, 4).join(" ")}`);
+  try {
+    const app = await createApp(config, role);
+    return {
+      app,
+      async close() {
+        await app.stop();
+        lock.release();
+      },
+    };
+  } catch (cause) {
+    lock.release();
+    throw cause;
+  }
+}
+
+function clientOf(send: Send, close: () => Promise<void>): Client {
+  async function request<I>(operation: TypedOperation<I, unknown>, input: I, signal?: AbortSignal): Promise<Response> {
+    const { path, body } = toRequest(operation, input as Record<string, unknown>);
+    const response = await send(path, {
+      method: operation.method,
+      ...(body === undefined ? {} : { body, headers: { "content-type": "application/json" } }),
+      ...(signal ? { signal } : {}),
+    });
+    if (response.ok) return response;
+    throw await toError(response);
+  }
+  return {
+    async call<I, R>(operation: TypedOperation<I, R>, input: I): Promise<R> {
+      const response = await request(operation, input);
+      return (operation.responds.kind === "json" ? response.json() : response.text()) as Promise<R>;
+    },
+    open: request,
+    close,
+  };
+}
+
+function toRequest(operation: { path: string }, input: Record<string, unknown>): { path: string; body: string | undefined } {
+  let path = `/api${operation.path}`;
+  for (const name of parameterNames(operation.path)) path = path.replace(`{${name}}`, encodeURI(String(input[name])));
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries((input.query as object | undefined) ?? {})) {
+    if (value !== undefined && value !== null) query.set(name, value instanceof Date ? value.toISOString() : String(value));
+  }
+  const search = query.size > 0 ? `?${query}` : "";
+  return { path: path + search, body: "body" in input ? JSON.stringify(input.body) : undefined };
+}
+
+async function toError(response: Response): Promise<CliError> {
+  const name = response.headers.get("svc-error") ?? "Internal";
+  const [message = "", ...hint] = (await response.text()).split("\n");
+  const unknown = response.status === 401;
+  return new CliError(name, message || `the server answered ${response.status}`, {
+    hint: hint.join("\n") || (unknown ? "give a token with --token or SVC_TOKEN" : undefined),
+    exit_code: unknown ? EXIT.unreachable : EXIT.failed,
+  });
+}
+
