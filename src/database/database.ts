@@ -12,9 +12,17 @@ export type Queries = Omit<
   "transaction" | "run" | "all" | "get" | "values"
 >;
 
-/** A query built once and run often. `build` is called once per connection (SQLite) or per use (PostgreSQL). */
+interface Built {
+  prepare(): { execute(values?: Record<string, unknown>): unknown };
+  toSQL(): { sql: string; params: unknown[] };
+}
+
+/**
+ * A query built once and run often. `build` is called once per connection (SQLite) or per use (PostgreSQL). What it
+ * returns comes as the database gives it: name only columns of text and numbers there.
+ */
 export interface Statement<P, R> {
-  readonly build: (queries: Queries) => { prepare(): { execute(values?: Record<string, unknown>): unknown } };
+  readonly build: (queries: Queries) => Built;
   readonly _: (parameters: P) => R;
 }
 

@@ -5,9 +5,12 @@
  * its own savepoint, inside one transaction; one that fails rolls back alone; all are answered after the one commit.
  * bun:sqlite is synchronous, so a closure that awaits only `tx` is finished within microtasks and nothing else gets
  * between. Drizzle's own `transaction()` is not used: it is synchronous and would commit before an async body ends.
+ *
+ * A commit costs one flush to the disk however much it holds. Under load it therefore waits a moment for company; a
+ * lone writer is never made to wait.
  */
 import { Database as SqliteFile } from "bun:sqlite";
-import { DrizzleQueryError, type SQL } from "drizzle-orm";
+import { DrizzleQueryError, is, Param, Placeholder, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { Internal, StorageFull, SvcError } from "../errors.ts";
 import type { Database, Queries, Reader, Statement, Tx } from "./database.ts";
@@ -18,8 +21,13 @@ interface Pending {
   reject: (cause: unknown) => void;
 }
 
+/** With about this many writes a commit there are enough writers for waiting to pay. */
+const COMPANY = 3;
+const LINGER_MS = 1;
+const FULL_BATCH = 48;
+
 /** Pages of the write-ahead log after which SQLite copies it into the database file. */
-const CHECKPOINT_PAGES = 4000;
+const CHECKPOINT_PAGES = 10_000;
 
 export interface SqliteOptions {
   path: string;
@@ -57,26 +65,37 @@ export function openSqlite(options: SqliteOptions): Database {
 
   const counters = { commits: 0, writes: 0 };
   let queue: Pending[] = [];
-  let scheduled = false;
+  /** Writes per commit, smoothed. */
+  let company = 1;
+  let waiting: "no" | "lingering" | "now" = "no";
+  let timer: ReturnType<typeof setTimeout> | undefined;
   let flushing: Promise<void> | undefined;
   let closed = false;
 
+  const start = () => {
+    flushing = flush();
+  };
+
   function schedule(): void {
-    if (scheduled) return;
-    scheduled = true;
-    setImmediate(() => {
-      flushing = flush();
-    });
+    if (waiting === "no" && company >= COMPANY && queue.length < FULL_BATCH) {
+      waiting = "lingering";
+      timer = setTimeout(start, LINGER_MS);
+    } else if (waiting === "no" || (waiting === "lingering" && queue.length >= FULL_BATCH)) {
+      clearTimeout(timer);
+      waiting = "now";
+      setImmediate(start);
+    }
   }
 
   async function flush(): Promise<void> {
     const batch = queue;
     queue = [];
+    company += (batch.length - company) / 4;
     const settled: (() => void)[] = [];
     effects = [];
     try {
       begin.run();
-      for (const pending of batch) await runOne(pending, settled);
+      for (const pending of batch) await runOne(pending, settled, batch.length === 1);
       commit.run();
       counters.commits++;
       counters.writes += batch.length;
@@ -89,23 +108,24 @@ export function openSqlite(options: SqliteOptions): Database {
     }
     const after = effects;
     effects = [];
-    scheduled = false;
+    waiting = "no";
     if (queue.length > 0) schedule();
     for (const settle of settled) settle();
     for (const effect of after) effect();
   }
 
-  async function runOne(pending: Pending, settled: (() => void)[]): Promise<void> {
+  /** A closure that is alone needs no savepoint: what it fails with rolls the whole transaction back. */
+  async function runOne(pending: Pending, settled: (() => void)[], alone: boolean): Promise<void> {
     const effectsBefore = effects.length;
-    savepoint.run();
+    if (!alone) savepoint.run();
     try {
       const value = await pending.work(tx);
-      release.run();
+      if (!alone) release.run();
       settled.push(() => pending.resolve(value));
     } catch (cause) {
       effects.length = effectsBefore;
       // A full disk makes SQLite roll the whole transaction back by itself; then nobody's work may count.
-      if (!writer.inTransaction) throw cause;
+      if (alone || !writer.inTransaction) throw cause;
       rollbackTo.run();
       release.run();
       const error = cause instanceof SvcError ? cause : toStorageError(cause);
@@ -127,7 +147,7 @@ export function openSqlite(options: SqliteOptions): Database {
     async close() {
       if (closed) return;
       closed = true;
-      while (queue.length > 0 || scheduled) {
+      while (queue.length > 0 || waiting !== "no") {
         await new Promise((resolve) => setImmediate(resolve));
         await flushing;
       }
@@ -147,17 +167,43 @@ function configure(connection: SqliteFile): void {
   connection.run("PRAGMA cache_size = -16384");
 }
 
+type Values = Record<string, unknown>;
+
+/**
+ * Drizzle writes the SQL of a declared statement once; running it goes straight to the connection. Its own mapping of
+ * parameters costs several times what the statement itself does.
+ */
+function compile(connection: SqliteFile, queries: Queries, declared: Statement<never, unknown>) {
+  const { sql: text, params } = declared.build(queries).toSQL();
+  const statement = connection.prepare(text);
+  const bare = params.map((parameter) => (is(parameter, Param) ? parameter.value : parameter));
+  const names = bare.map((parameter) => (is(parameter, Placeholder) ? parameter.name : undefined));
+  const fixed = bare.map((parameter) => (is(parameter, Placeholder) ? undefined : toDriver(parameter)));
+  return (values: Values) =>
+    statement.all(
+      ...(names.map((name, index) => (name === undefined ? fixed[index] : toDriver(values[name]))) as never[]),
+    );
+}
+
+/** What the column kit's types are to SQLite. */
+function toDriver(value: unknown): unknown {
+  if (value === null || value === undefined) return null;
+  if (typeof value === "boolean") return value ? 1 : 0;
+  if (typeof value !== "object" || value instanceof Uint8Array) return value;
+  return value instanceof Date ? value.getTime() : JSON.stringify(value);
+}
+
 function readerOf(connection: SqliteFile): Reader {
   const queries = drizzle({ client: connection });
-  const prepared = new Map<object, { execute(values?: Record<string, unknown>): unknown }>();
+  const compiled = new Map<object, (values: Values) => unknown>();
   return Object.assign(queries as unknown as Queries, {
-    async exec<P extends Record<string, unknown>, R>(declared: Statement<P, R>, parameters: P): Promise<R> {
-      let ready = prepared.get(declared);
-      if (!ready) {
-        ready = declared.build(queries as unknown as Queries).prepare();
-        prepared.set(declared, ready);
+    async exec<P extends Values, R>(declared: Statement<P, R>, parameters: P): Promise<R> {
+      let run = compiled.get(declared);
+      if (!run) {
+        run = compile(connection, queries as unknown as Queries, declared as Statement<never, unknown>);
+        compiled.set(declared, run);
       }
-      return (await ready.execute(parameters)) as R;
+      return run(parameters) as R;
     },
     async rows<R>(query: SQL): Promise<R[]> {
       return queries.all<R>(query);

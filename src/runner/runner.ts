@@ -13,6 +13,8 @@ import type { Runner, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
 import { versionFiles } from "./version-files.ts";
 
 const SWEEP_MS = 50;
+/** Taken for granted until jobs have shown how long they are. */
+const INITIAL_AVERAGE_MS = 20;
 
 interface Waiting {
   request: RunRequest;
@@ -34,6 +36,7 @@ export function createRunner(options: RunnerOptions): Runner {
   let stopped = false;
   let started_total = 0;
   let busy = 0;
+  let averageMs = INITIAL_AVERAGE_MS;
 
   function start(): Child {
     const child = launch({ runtime, directory, guard });
@@ -113,6 +116,7 @@ export function createRunner(options: RunnerOptions): Runner {
   function begin({ request, signal, resolve }: Waiting): void {
     if (signal.aborted) return resolve({ kind: "canceled" });
     busy++;
+    const began = performance.now();
     const { version } = request;
     const key = `${version.workspace_id}\n${version.id}\n${request.permissioned_as}\n${request.email}`;
     const warm = version.isolation === "shared" ? takeIdle(key) : undefined;
@@ -130,6 +134,7 @@ export function createRunner(options: RunnerOptions): Runner {
       },
       finished: (outcome, child, reusable) => {
         busy--;
+        averageMs += (performance.now() - began - averageMs) / 16;
         running.delete(job);
         signal.removeEventListener("abort", cancel);
         if (child && !child.exited && reusable && !stopped) keep(child);
@@ -180,6 +185,7 @@ export function createRunner(options: RunnerOptions): Runner {
         }
       }
     },
+    averageMs: () => averageMs,
     stats() {
       let warm = 0;
       for (const list of idle.values()) warm += list.length;

@@ -108,6 +108,8 @@ export interface Runner {
   free(): number;
   /** Ends every child of a version (archived, deleted) or of a workspace; running jobs are left to finish. */
   retire(match: { workspace_id: string; version_id?: string }): void;
+  /** How long a child is busy with a job, smoothed, in milliseconds; waiting does not count. */
+  averageMs(): number;
   stats(): { running: number; idle: number; blank: number; started_total: number };
   /** Ends all children and their trees at once; running jobs come back as `released`. */
   stop(): Promise<void>;

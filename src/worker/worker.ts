@@ -35,16 +35,17 @@ export function createWorker(app: App, tags?: string[]): Worker {
   const { db, queue, config } = app;
   const driver = queueDriver(db.dialect);
   const active = new Map<string, AbortController>();
-  let averageMs = AHEAD_MS;
   let accepting = false;
   let claiming = false;
   let wakeAgain = false;
+  /** Something may be queued that was not looked at since. */
+  let unseen = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let heartbeat: ReturnType<typeof setInterval> | undefined;
   let idle: (() => void) | undefined;
 
   function room(): number {
-    const ahead = Math.min(MAX_AHEAD_PER_SLOT, Math.floor(AHEAD_MS / Math.max(averageMs, 0.1)));
+    const ahead = Math.min(MAX_AHEAD_PER_SLOT, Math.floor(AHEAD_MS / Math.max(app.runner.averageMs(), 0.1)));
     return config.workers * (1 + ahead) - active.size - queue.reserved();
   }
 
@@ -62,18 +63,21 @@ export function createWorker(app: App, tags?: string[]): Worker {
   function take(job: Job): void {
     const controller = new AbortController();
     active.set(job.id, controller);
-    const begun = performance.now();
     runJob(app, job, controller.signal)
       .catch((cause) => app.log.error({ job: job.id, error: String(cause), stack: (cause as Error).stack }, "a job could not be finished"))
       .finally(() => {
-        averageMs += (performance.now() - begun - averageMs) / 16;
         active.delete(job.id);
         if (active.size === 0) idle?.();
-        wake();
+        if (unseen) look();
       });
   }
 
   function wake(): void {
+    unseen = true;
+    look();
+  }
+
+  function look(): void {
     if (!accepting) return;
     if (claiming) {
       wakeAgain = true;
@@ -87,20 +91,24 @@ export function createWorker(app: App, tags?: string[]): Worker {
         claiming = false;
         if (wakeAgain) {
           wakeAgain = false;
-          wake();
+          look();
         }
       });
   }
 
   async function claim(): Promise<void> {
+    unseen = false;
     if (!(await anythingDue())) return;
     const limit = Math.min(room(), MAX_CLAIM);
-    if (limit <= 0) return;
+    if (limit <= 0) {
+      unseen = true;
+      return;
+    }
     const claimed = await db.write((tx) =>
       driver.claim(tx, { worker: queue.worker, limit, now: app.clock(), tags }),
     );
     for (const job of claimed) take(job);
-    if (claimed.length === limit) wakeAgain = true;
+    if (claimed.length === limit) unseen = wakeAgain = true;
   }
 
   /** Looks before it claims: an empty claim would be a transaction for nothing. Sets the timer for what is due later. */
