@@ -65,7 +65,9 @@ export async function workspaceFor(client: Client, given: string | undefined): P
   if (found.length === 1) return found[0]!.id;
   throw new CliError(
     "Usage",
-    found.length === 0 ? "there is no workspace yet" : `there are ${found.length} workspaces: name one with --workspace`,
+    found.length === 0
+      ? "there is no workspace yet"
+      : `there are ${found.length} workspaces: name one with --workspace`,
     {
       hint: found.length === 0 ? "svc workspace create <id> --name <name> --owner <email>" : undefined,
       exit_code: 2,

@@ -1,4 +1,3 @@
-#!/usr/bin/env bun
 /** Entry of the executable. `--version` answers before anything is loaded; a command loads only its own file. */
 import metadata from "../package.json" with { type: "json" };
 

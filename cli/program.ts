@@ -10,7 +10,10 @@ interface Noun {
 
 const NOUNS: Record<string, Noun> = {
   serve: { summary: "start the server", load: () => import("./commands/serve.ts") },
-  demo: { summary: "start a server with examples and call their webhooks", load: () => import("./commands/demo.ts") },
+  demo: {
+    summary: "start a server with examples and call their webhooks",
+    load: () => import("./commands/demo.ts"),
+  },
   run: { summary: "run a script by path, or a local file", load: () => import("./commands/run.ts") },
   script: { summary: "deploy and list scripts", load: () => import("./commands/script.ts") },
   variable: { summary: "read and write variables and secrets", load: () => import("./commands/variable.ts") },

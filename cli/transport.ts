@@ -39,7 +39,8 @@ export async function connect(target: Target, role: JobsRole = "none"): Promise<
     if (answers) return clientOf(send, async () => {});
   }
   const local = await openLocally(target, role);
-  const send: Send = async (path, init) => local.app.fetchAsOperator(new Request(`http://localhost${path}`, init));
+  const send: Send = async (path, init) =>
+    local.app.fetchAsOperator(new Request(`http://localhost${path}`, init));
   return clientOf(send, local.close);
 }
 
@@ -58,7 +59,10 @@ function overNetwork(url: string, token: string | undefined): Send {
   };
 }
 
-async function openLocally(target: Target, role: JobsRole): Promise<{ app: RunningApp; close: () => Promise<void> }> {
+async function openLocally(
+  target: Target,
+  role: JobsRole,
+): Promise<{ app: RunningApp; close: () => Promise<void> }> {
   const [{ createApp }, { lockDirectory }] = await Promise.all([
     import("../src/app.ts"),
     import("../src/lib/directory-lock.ts"),
@@ -85,7 +89,11 @@ async function openLocally(target: Target, role: JobsRole): Promise<{ app: Runni
 }
 
 function clientOf(send: Send, close: () => Promise<void>): Client {
-  async function request<I>(operation: TypedOperation<I, unknown>, input: I, signal?: AbortSignal): Promise<Response> {
+  async function request<I>(
+    operation: TypedOperation<I, unknown>,
+    input: I,
+    signal?: AbortSignal,
+  ): Promise<Response> {
     const { path, body } = toRequest(operation, input as Record<string, unknown>);
     const response = await send(path, {
       method: operation.method,
@@ -105,12 +113,17 @@ function clientOf(send: Send, close: () => Promise<void>): Client {
   };
 }
 
-function toRequest(operation: { path: string }, input: Record<string, unknown>): { path: string; body: string | undefined } {
+function toRequest(
+  operation: { path: string },
+  input: Record<string, unknown>,
+): { path: string; body: string | undefined } {
   let path = `/api${operation.path}`;
-  for (const name of parameterNames(operation.path)) path = path.replace(`{${name}}`, encodeURI(String(input[name])));
+  for (const name of parameterNames(operation.path))
+    path = path.replace(`{${name}}`, encodeURI(String(input[name])));
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries((input.query as object | undefined) ?? {})) {
-    if (value !== undefined && value !== null) query.set(name, value instanceof Date ? value.toISOString() : String(value));
+    if (value !== undefined && value !== null)
+      query.set(name, value instanceof Date ? value.toISOString() : String(value));
   }
   const search = query.size > 0 ? `?${query}` : "";
   return { path: path + search, body: "body" in input ? JSON.stringify(input.body) : undefined };
@@ -125,4 +138,3 @@ async function toError(response: Response): Promise<CliError> {
     exit_code: unknown ? EXIT.unreachable : EXIT.failed,
   });
 }
-

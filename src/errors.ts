@@ -20,8 +20,6 @@ export class InvalidInput extends SvcError {}
 export class Unauthorized extends SvcError {}
 /** The caller is known and may not do this. */
 export class Forbidden extends SvcError {}
-/** The operation needs a licence. */
-export class EnterpriseRequired extends SvcError {}
 /** There is no such thing, or the caller may not know that there is. */
 export class NotFound extends SvcError {}
 /** The body is larger than the server accepts. */

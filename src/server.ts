@@ -51,10 +51,18 @@ export async function startServer(config: Config): Promise<RunningServer> {
 }
 
 async function listen(config: Config, fetch: RunningApp["fetch"]) {
-  const options = { port: config.port, hostname: config.host, silent: true, gracefulShutdown: false } as const;
+  const options = {
+    port: config.port,
+    hostname: config.host,
+    silent: true,
+    gracefulShutdown: false,
+  } as const;
   try {
     // A stream may be silent for long; the server itself says when a wait is over.
-    const server = h3serve({ fetch } as never, { ...options, bun: { idleTimeout: 0, maxRequestBodySize: Number.MAX_SAFE_INTEGER } });
+    const server = h3serve({ fetch } as never, {
+      ...options,
+      bun: { idleTimeout: 0, maxRequestBodySize: Number.MAX_SAFE_INTEGER },
+    });
     await server.ready();
     return { url: server.url!.replace(/\/$/, ""), close: () => server.close(true) };
   } catch (cause) {

@@ -34,8 +34,18 @@ interface Example {
 const EXAMPLES: Example[] = [
   { name: "hello", language: "bun", summary: "Says hello", content: hello as unknown as string },
   { name: "order", language: "bun", summary: "Adds up an order", content: order as unknown as string },
-  { name: "teapot", language: "bun", summary: "Chooses its own HTTP answer", content: teapot as unknown as string },
-  { name: "countdown", language: "bun", summary: "Streams a countdown", content: countdown as unknown as string },
+  {
+    name: "teapot",
+    language: "bun",
+    summary: "Chooses its own HTTP answer",
+    content: teapot as unknown as string,
+  },
+  {
+    name: "countdown",
+    language: "bun",
+    summary: "Streams a countdown",
+    content: countdown as unknown as string,
+  },
   { name: "disk", language: "bash", summary: "Tells how full a disk is", content: disk },
   { name: "words", language: "python3", summary: "Counts words", content: words },
 ];
@@ -45,7 +55,10 @@ const WORKSPACE = "demo";
 
 export default leaf("demo", "start a server with examples and call their webhooks")
   .option("--exit", "stop the server after the calls; exit 1 if one went wrong")
-  .option("--port <number>", "port to listen on; 0 picks a free one (default 8000, or a free one if that is taken)")
+  .option(
+    "--port <number>",
+    "port to listen on; 0 picks a free one (default 8000, or a free one if that is taken)",
+  )
   .addHelpText("after", examples("svc demo", "svc demo --exit"))
   .action(async (options: { exit?: boolean; port?: string; dataDir?: string }) => {
     const data_dir = options.dataDir ?? mkdtempSync(join(tmpdir(), "svc-demo-"));
@@ -54,7 +67,9 @@ export default leaf("demo", "start a server with examples and call their webhook
     try {
       const password = randomText(12);
       const token = await setUp(data_dir, password);
-      print(`${chalk.bold("svc demo")}: a server on ${server.url}, workspace "${WORKSPACE}", with ${EXAMPLES.length} example scripts\n`);
+      print(
+        `${chalk.bold("svc demo")}: a server on ${server.url}, workspace "${WORKSPACE}", with ${EXAMPLES.length} example scripts\n`,
+      );
       failures = await callAll(`${server.url}/api/w/${WORKSPACE}/jobs`, token);
       if (!options.exit) await leaveRunning(server.url, password, token);
     } finally {
@@ -121,7 +136,13 @@ function steps(): Step[] {
     {
       title: "Typed arguments, defaults kept",
       path: "run_wait_result/p/u/admin/order",
-      body: { customer: "ACME", items: [{ sku: "A1", price: 9.5, quantity: 2 }, { sku: "B2", price: 1 }] },
+      body: {
+        customer: "ACME",
+        items: [
+          { sku: "A1", price: 9.5, quantity: 2 },
+          { sku: "B2", price: 1 },
+        ],
+      },
       status: 200,
       holds: '"total":20',
     },
@@ -197,7 +218,9 @@ async function callOne(base: string, token: string, step: Step): Promise<{ ok: b
   const text = (await response.text()).trim();
   const took = formatMilliseconds(performance.now() - began);
   const ok = response.status === step.status && text.includes(step.holds);
-  print(`${text}\n${ok ? chalk.green(`✓ ${response.status}`) : chalk.red(`✗ ${response.status}, not as expected`)} in ${took}\n`);
+  print(
+    `${text}\n${ok ? chalk.green(`✓ ${response.status}`) : chalk.red(`✗ ${response.status}, not as expected`)} in ${took}\n`,
+  );
   return { ok, text };
 }
 

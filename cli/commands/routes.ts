@@ -9,9 +9,17 @@ export default leaf("routes", "list the routes of the HTTP interface")
     const wanted = (text ?? "").toLowerCase();
     const routes = features
       .flatMap(({ file, operations }) =>
-        operations.map(({ method, path, access, name }) => ({ method, path: `/api${path}`, access, name, file })),
+        operations.map(({ method, path, access, name }) => ({
+          method,
+          path: `/api${path}`,
+          access,
+          name,
+          file,
+        })),
       )
-      .filter((route) => route.path.toLowerCase().includes(wanted) || route.name.toLowerCase().includes(wanted));
+      .filter(
+        (route) => route.path.toLowerCase().includes(wanted) || route.name.toLowerCase().includes(wanted),
+      );
     if (options.json) return printJson(routes);
     await printTable(routes, [
       { title: "METHOD", value: (route) => route.method },

@@ -33,12 +33,17 @@ export default leaf("run", "run a script by path, or a local file")
   )
   .action(async (path: string, options: RunOptions) => {
     const args = await readArguments(options.data);
-    const query = { timeout: options.timeout === undefined ? undefined : Number(options.timeout), tag: options.tag };
+    const query = {
+      timeout: options.timeout === undefined ? undefined : Number(options.timeout),
+      tag: options.tag,
+    };
     const local = isFile(path);
     const failed = await withClient(
       options,
       async (client) => {
-        const workspace = local ? await workspaceForFile(client, options) : await workspaceFor(client, options.workspace);
+        const workspace = local
+          ? await workspaceForFile(client, options)
+          : await workspaceFor(client, options.workspace);
         const job = local
           ? await client.call(runPreview, {
               workspace,
@@ -69,10 +74,12 @@ async function workspaceForFile(client: Client, options: RunOptions): Promise<st
 
 async function readArguments(data: string | undefined): Promise<Record<string, unknown>> {
   if (data === undefined) return {};
-  const text = data === "-" ? await Bun.stdin.text() : data.startsWith("@") ? await readSource(data.slice(1)) : data;
+  const text =
+    data === "-" ? await Bun.stdin.text() : data.startsWith("@") ? await readSource(data.slice(1)) : data;
   try {
     const value = JSON.parse(text) as unknown;
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    if (typeof value === "object" && value !== null && !Array.isArray(value))
+      return value as Record<string, unknown>;
   } catch (cause) {
     throw usageError(`--data is not JSON: ${(cause as Error).message}`);
   }
@@ -90,7 +97,9 @@ interface Update {
 async function follow(client: Client, workspace: string, id: string): Promise<boolean> {
   const cancel = () => {
     note("canceling…");
-    client.call(cancelQueuedJob, { workspace, id, body: { reason: "canceled at the terminal" } }).catch(() => {});
+    client
+      .call(cancelQueuedJob, { workspace, id, body: { reason: "canceled at the terminal" } })
+      .catch(() => {});
   };
   process.on("SIGINT", cancel);
   try {

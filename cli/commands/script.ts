@@ -24,7 +24,9 @@ const LANGUAGE_OF: Record<string, "bun" | "bash" | "python3"> = {
 export function languageOf(file: string): "bun" | "bash" | "python3" {
   const language = LANGUAGE_OF[extname(file)];
   if (language) return language;
-  throw usageError(`${basename(file)}: the language is told by the ending, one of ${Object.keys(LANGUAGE_OF).join(" ")}`);
+  throw usageError(
+    `${basename(file)}: the language is told by the ending, one of ${Object.keys(LANGUAGE_OF).join(" ")}`,
+  );
 }
 
 /** The text of a file. @throws a usage error when it cannot be read */
@@ -78,7 +80,8 @@ const push = inWorkspace("push", "deploy a file as a new version of a script")
               deployment_message: options.message,
             },
           });
-          if (options.wait) await withProgress("resolving dependencies", () => waitReady(client, workspace, deployed));
+          if (options.wait)
+            await withProgress("resolving dependencies", () => waitReady(client, workspace, deployed));
           return deployed;
         },
         "own",

@@ -65,8 +65,8 @@ async function openDevelopment(
   fetch: (request: Request) => Response | Promise<Response>,
 ): Promise<(() => Promise<void>) | undefined> {
   if (!options.open && !options.qr && !options.https && !options.tunnel) return undefined;
-  const [{ listen }, { toNodeHandler }] = await Promise.all([import("listhen"), import("srvx/node")]);
-  const listener = await listen(toNodeHandler((request: Request) => fetch(request)) as never, {
+  const [{ listen }, { toNodeHandler }] = await Promise.all([import("listhen"), import("h3/node")]);
+  const listener = await listen(toNodeHandler({ fetch } as never) as never, {
     port: 0,
     hostname: "127.0.0.1",
     https: options.https ?? false,

@@ -17,7 +17,12 @@ const create = leaf("create", "create a token; prints it, and nothing else")
   .option("--email <email>", "whose token it is; left out with --url and --token: your own")
   .option("--label <label>", "what tells it apart in lists")
   .option("--workspace <id>", "binds it to one workspace")
-  .option("--scope <scope>", "restricts it, such as jobs:run:scripts:u/ann/hello; may be repeated", collect, [])
+  .option(
+    "--scope <scope>",
+    "restricts it, such as jobs:run:scripts:u/ann/hello; may be repeated",
+    collect,
+    [],
+  )
   .option("--expires-in <time>", "such as 15m, 72h or 30d; never when left out")
   .addHelpText(
     "after",

@@ -13,14 +13,21 @@ interface CreateOptions extends CommonOptions {
 
 const create = leaf("create", "create a user who logs in with a password")
   .option("--email <email>", "e-mail, which is what the user logs in with")
-  .option("--password <password>", "password (asked for on a terminal, so that it need not stand in a history)")
+  .option(
+    "--password <password>",
+    "password (asked for on a terminal, so that it need not stand in a history)",
+  )
   .option("--super-admin", "may do everything on the whole instance")
   .option("--name <name>", "full name")
   .option("--username <username>", "name in workspaces, such as u/<username>/…")
   .addHelpText("after", examples("svc user create --email ann@example.org --super-admin"))
   .action(async (options: CreateOptions) => {
     const email = await askFor(options.email, { message: "E-mail", flag: "--email" });
-    const password = await askFor(options.password, { message: "Password", flag: "--password", secret: true });
+    const password = await askFor(options.password, {
+      message: "Password",
+      flag: "--password",
+      secret: true,
+    });
     const body = {
       email,
       password,

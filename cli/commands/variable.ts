@@ -23,7 +23,10 @@ const set = inWorkspace("set", "create or change a variable")
   .option("--description <text>", "what it is for")
   .addHelpText(
     "after",
-    examples("svc variable set u/ann/region eu-1 --workspace acme", "pass show api | svc variable set u/ann/key - --secret"),
+    examples(
+      "svc variable set u/ann/region eu-1 --workspace acme",
+      "pass show api | svc variable set u/ann/key - --secret",
+    ),
   )
   .action(
     async (
@@ -34,14 +37,23 @@ const set = inWorkspace("set", "create or change a variable")
       const text =
         value === "-"
           ? (await Bun.stdin.text()).replace(/\r?\n$/, "")
-          : await askFor(value, { message: `Value of ${path}`, flag: "<value>", secret: options.secret ?? false });
+          : await askFor(value, {
+              message: `Value of ${path}`,
+              flag: "<value>",
+              secret: options.secret ?? false,
+            });
       const change = { value: text, is_secret: options.secret, description: options.description };
       const created = await withClient(options, async (client) => {
         const workspace = await workspaceFor(client, options.workspace);
         const exists = await client.call(existsVariable, { workspace, path });
         if (exists) await client.call(updateVariable, { workspace, path, body: change });
         else {
-          const body = { ...change, path, is_secret: options.secret ?? false, description: options.description ?? "" };
+          const body = {
+            ...change,
+            path,
+            is_secret: options.secret ?? false,
+            description: options.description ?? "",
+          };
           await client.call(createVariable, { workspace, body });
         }
         return !exists;

@@ -14,7 +14,11 @@ export const EXIT = {
 export class CliError extends Error {
   readonly hint: string | undefined;
   readonly exit_code: number;
-  constructor(name: string, message: string, options: { hint?: string | undefined; exit_code?: number } = {}) {
+  constructor(
+    name: string,
+    message: string,
+    options: { hint?: string | undefined; exit_code?: number } = {},
+  ) {
     super(message);
     this.name = name;
     this.hint = options.hint;

@@ -30,10 +30,21 @@ export async function printTable<T>(rows: readonly T[], columns: Column<T>[]): P
   const width = Math.max(40, process.stdout.columns ?? 80);
   const texts = rows.map((row) => columns.map((column) => column.value(row)));
   const widths = fit(
-    columns.map((column, index) => Math.max(column.title.length, ...texts.map((text) => text[index]!.length)) + 2),
+    columns.map(
+      (column, index) => Math.max(column.title.length, ...texts.map((text) => text[index]!.length)) + 2,
+    ),
     width,
   );
-  const borders = ["top", "top-mid", "top-left", "top-right", "bottom", "bottom-mid", "bottom-left", "bottom-right"];
+  const borders = [
+    "top",
+    "top-mid",
+    "top-left",
+    "top-right",
+    "bottom",
+    "bottom-mid",
+    "bottom-left",
+    "bottom-right",
+  ];
   const lines = ["left", "left-mid", "mid", "mid-mid", "right", "right-mid", "middle"];
   const table = new Table({
     head: columns.map((column) => chalk.bold(column.title)),

@@ -30,7 +30,9 @@ for (const dialect of ["sqlite", "postgres"] as const) {
   if (run.exitCode !== 0) process.exit(run.exitCode ?? 1);
 }
 
-const lines = ["/** Written by `bun run db:generate`: the migrations, in order, as they travel inside the executable. */"];
+const lines = [
+  "/** Written by `bun run db:generate`: the migrations, in order, as they travel inside the executable. */",
+];
 const lists: string[] = [];
 for (const dialect of ["sqlite", "postgres"] as const) {
   const names = readdirSync(`${folder}/${dialect}`)
@@ -40,7 +42,11 @@ for (const dialect of ["sqlite", "postgres"] as const) {
   for (const file of names) {
     lines.push(`import ${dialect}_${file} from "./${dialect}/${file}.sql" with { type: "text" };`);
   }
-  lists.push(`  ${dialect}: [`, ...names.map((file) => `    { name: "${file}", sql: ${dialect}_${file} },`), "  ],");
+  lists.push(
+    `  ${dialect}: [`,
+    ...names.map((file) => `    { name: "${file}", sql: ${dialect}_${file} },`),
+    "  ],",
+  );
 }
 lines.push("", "export const migrations = {", ...lists, "};", "");
 writeFileSync(`${folder}/index.ts`, lines.join("\n"));

@@ -31,16 +31,23 @@ export async function migrate(db: Database): Promise<string[]> {
     const pending = known.filter((migration) => !applied.includes(migration.name));
     for (const migration of pending) {
       for (const text of migration.sql.split(BREAKPOINT)) await tx.rows(sql.raw(text));
-      await tx.rows(sql`INSERT INTO svc_migrations (name, applied_at) VALUES (${migration.name}, ${Date.now()})`);
+      await tx.rows(
+        sql`INSERT INTO svc_migrations (name, applied_at) VALUES (${migration.name}, ${Date.now()})`,
+      );
     }
     return pending.map((migration) => migration.name);
   });
 }
 
-async function appliedMigrations(db: Database, tx: Parameters<Parameters<Database["write"]>[0]>[0]): Promise<string[]> {
+async function appliedMigrations(
+  db: Database,
+  tx: Parameters<Parameters<Database["write"]>[0]>[0],
+): Promise<string[]> {
   const number = db.dialect === "postgres" ? "bigint" : "integer";
   await tx.rows(
-    sql.raw(`CREATE TABLE IF NOT EXISTS svc_migrations (name text PRIMARY KEY, applied_at ${number} NOT NULL)`),
+    sql.raw(
+      `CREATE TABLE IF NOT EXISTS svc_migrations (name text PRIMARY KEY, applied_at ${number} NOT NULL)`,
+    ),
   );
   const rows = await tx.rows<{ name: string }>(sql`SELECT name FROM svc_migrations ORDER BY name`);
   return rows.map((row) => row.name);

@@ -181,7 +181,9 @@ function compile(connection: SqliteFile, queries: Queries, declared: Statement<n
   const fixed = bare.map((parameter) => (is(parameter, Placeholder) ? undefined : toDriver(parameter)));
   return (values: Values) =>
     statement.all(
-      ...(names.map((name, index) => (name === undefined ? fixed[index] : toDriver(values[name]))) as never[]),
+      ...(names.map((name, index) =>
+        name === undefined ? fixed[index] : toDriver(values[name]),
+      ) as never[]),
     );
 }
 

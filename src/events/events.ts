@@ -65,7 +65,11 @@ export function createEvents(): Events {
   };
 }
 
-function subscribe<T>(map: Map<string, Set<(value: T) => void>>, key: string, listener: (value: T) => void): () => void {
+function subscribe<T>(
+  map: Map<string, Set<(value: T) => void>>,
+  key: string,
+  listener: (value: T) => void,
+): () => void {
   let listeners = map.get(key);
   if (!listeners) {
     listeners = new Set();

@@ -10,7 +10,11 @@ import { scopeOf } from "./operation.ts";
 export interface Hooks {
   resolveToken: (app: App, token: string) => Promise<Identity | undefined> | Identity | undefined;
   /** The caller's place in a workspace; undefined when there is none. @throws NotFound for an unknown workspace */
-  resolveMember: (app: App, identity: Identity, workspace_id: string) => Promise<Member | undefined> | Member | undefined;
+  resolveMember: (
+    app: App,
+    identity: Identity,
+    workspace_id: string,
+  ) => Promise<Member | undefined> | Member | undefined;
   /** @throws Forbidden when a restricted token does not cover the operation */
   checkScopes: (identity: Identity, scope: Scope, resource: string | undefined) => void;
   recordAudit: (

@@ -70,5 +70,7 @@ export async function readText(request: Request, limit: number): Promise<string>
 }
 
 function tooLarge(limit: number): PayloadTooLarge {
-  return new PayloadTooLarge(`the body is larger than ${Math.floor(limit / 1_000_000)} MB, the most this server accepts`);
+  return new PayloadTooLarge(
+    `the body is larger than ${Math.floor(limit / 1_000_000)} MB, the most this server accepts`,
+  );
 }

@@ -38,7 +38,8 @@ export function describe(operations: readonly Operation[]): Record<string, unkno
     info: {
       title: "svc",
       version: INTERFACE_VERSION,
-      description: "Scripts and flows behind webhooks, and the workspaces, users, tokens and settings around them.",
+      description:
+        "Scripts and flows behind webhooks, and the workspaces, users, tokens and settings around them.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/api" }],
@@ -79,7 +80,7 @@ const PROBLEM = {
 
 function tagOf(op: Operation): string {
   const scope = scopeOf({ ...op, scope: undefined });
-  return (scope && scope.domain) || "instance";
+  return scope ? scope.domain || "instance" : "instance";
 }
 
 function describeOperation(op: Operation): Record<string, unknown> {
@@ -91,7 +92,12 @@ function describeOperation(op: Operation): Record<string, unknown> {
     ...(op.access === "anyone" ? { security: [{}, { bearerAuth: [] }, { cookieAuth: [] }] } : {}),
     parameters: [...pathParameters(op), ...queryParameters(op)],
     ...(op.body
-      ? { requestBody: { required: true, content: { "application/json": { schema: toSchema(op.body, "input") } } } }
+      ? {
+          requestBody: {
+            required: true,
+            content: { "application/json": { schema: toSchema(op.body, "input") } },
+          },
+        }
       : {}),
     responses: {
       [status]: { description, content: { [contentType(op)]: { schema: responseSchema(op, kind) } } },
@@ -112,7 +118,12 @@ function responseSchema(op: Operation, kind: string): unknown {
 }
 
 function pathParameters(op: Operation): unknown[] {
-  return parameterNames(op.path).map((name) => ({ name, in: "path", required: true, schema: { type: "string" } }));
+  return parameterNames(op.path).map((name) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
+  }));
 }
 
 function queryParameters(op: Operation): unknown[] {
@@ -131,7 +142,8 @@ function toSchema(schema: z.ZodType, io: "input" | "output"): unknown {
     io,
     unrepresentable: "any",
     override: ({ zodSchema, jsonSchema }) => {
-      if (zodSchema._zod.def.type === "date") Object.assign(jsonSchema, { type: "string", format: "date-time" });
+      if (zodSchema._zod.def.type === "date")
+        Object.assign(jsonSchema, { type: "string", format: "date-time" });
     },
   }) as Record<string, unknown>;
   return rest;

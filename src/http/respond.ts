@@ -7,7 +7,6 @@ const STATUS = new Map<string, number>([
   ["InvalidInput", 400],
   ["Unauthorized", 401],
   ["Forbidden", 403],
-  ["EnterpriseRequired", 403],
   ["NotFound", 404],
   ["PayloadTooLarge", 413],
   ["UnsupportedMediaType", 415],
@@ -24,7 +23,6 @@ const PREFIX = new Map<string, string>([
   ["InvalidInput", "Bad request"],
   ["Unauthorized", "Unauthorized"],
   ["Forbidden", "Permission denied"],
-  ["EnterpriseRequired", "Enterprise required"],
   ["NotFound", "Not found"],
   ["PayloadTooLarge", "Payload too large"],
   ["UnsupportedMediaType", "Unsupported media type"],
@@ -48,7 +46,12 @@ export interface ErrorShape {
  */
 export function describeError(error: unknown): ErrorShape {
   if (!(error instanceof errors.SvcError)) {
-    return { name: "Internal", status: 500, message: "Internal: the server failed; its log says more", hint: undefined };
+    return {
+      name: "Internal",
+      status: 500,
+      message: "Internal: the server failed; its log says more",
+      hint: undefined,
+    };
   }
   let prototype: object = Object.getPrototypeOf(error);
   while (!STATUS.has(prototype.constructor.name) && prototype.constructor !== errors.SvcError) {
@@ -72,7 +75,13 @@ export function errorResponse(error: unknown, accept: string | null): Response {
   if (shape.status === 401) headers["www-authenticate"] = "Bearer";
   if (accept?.includes("application/problem+json")) {
     headers["content-type"] = "application/problem+json";
-    const problem = { type: "about:blank", title: shape.name, status: shape.status, detail: shape.message, hint: shape.hint };
+    const problem = {
+      type: "about:blank",
+      title: shape.name,
+      status: shape.status,
+      detail: shape.message,
+      hint: shape.hint,
+    };
     return new Response(JSON.stringify(problem), { status: shape.status, headers });
   }
   headers["content-type"] = "text/plain; charset=utf-8";

@@ -8,8 +8,6 @@ import { parseBody, parseQuery } from "./input.ts";
 import { isGreedy, type Operation } from "./operation.ts";
 import { describeError, errorResponse, successResponse } from "./respond.ts";
 
-export type Handler = (request: Request, identity?: Identity) => Response | Promise<Response>;
-
 const CORS_HEADERS = {
   "access-control-allow-origin": "*",
   "access-control-allow-methods": "GET, POST, HEAD, OPTIONS",
@@ -24,7 +22,12 @@ interface Mounted {
 /**
  * @param identify settles who calls for every request of this mount; undefined reads credentials from the request
  */
-export function mount(app: App, hooks: Hooks, operations: readonly Operation[], identify?: () => Identity): Mounted {
+export function mount(
+  app: App,
+  hooks: Hooks,
+  operations: readonly Operation[],
+  identify?: () => Identity,
+): Mounted {
   const h3 = new H3();
   for (const op of operations) {
     const handle = toHandler(app, hooks, op, identify);
@@ -32,12 +35,15 @@ export function mount(app: App, hooks: Hooks, operations: readonly Operation[], 
     h3.on(op.method, route, (event) => handle(event.req, event.context.params ?? {}));
     if (op.cors) {
       h3.on("OPTIONS", route, () => new Response(null, { status: 204, headers: CORS_HEADERS }));
-      if (op.method !== "GET") h3.on("HEAD", route, () => new Response(null, { status: 200, headers: CORS_HEADERS }));
+      if (op.method !== "GET")
+        h3.on("HEAD", route, () => new Response(null, { status: 200, headers: CORS_HEADERS }));
     }
   }
   h3.all("/**", (event) =>
     errorResponse(
-      new NotFound(`there is no ${event.req.method} ${event.url.pathname}`, { hint: "GET /api/openapi.yaml lists all operations" }),
+      new NotFound(`there is no ${event.req.method} ${event.url.pathname}`, {
+        hint: "GET /api/openapi.yaml lists all operations",
+      }),
       event.req.headers.get("accept"),
     ),
   );

@@ -9,7 +9,8 @@ const UNITS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_
  */
 export function parseDuration(text: string): number {
   const match = /^(\d+)([smhdw])$/.exec(text.trim());
-  if (!match) throw new BadRequest(`"${text}" is not a duration: write a number and s, m, h, d or w, such as 30d`);
+  if (!match)
+    throw new BadRequest(`"${text}" is not a duration: write a number and s, m, h, d or w, such as 30d`);
   return Number(match[1]) * UNITS[match[2]!]!;
 }
 

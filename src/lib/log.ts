@@ -9,5 +9,8 @@ export interface Log {
 
 /** The operator's log: one JSON object a line on stderr. Request bodies, arguments and tokens are never fields of it. */
 export function createLog(level: string): Log {
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, pino.destination({ fd: 2, sync: true }));
+  return pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    pino.destination({ fd: 2, sync: true }),
+  );
 }

@@ -9,7 +9,9 @@ const queued = sql`${jobs.state} = 'queued'`;
 const order = [sql`${jobs.priority} DESC`, jobs.scheduled_for, jobs.id] as const;
 
 function byUrgency(a: Job, b: Job): number {
-  return b.priority - a.priority || a.scheduled_for.getTime() - b.scheduled_for.getTime() || (a.id < b.id ? -1 : 1);
+  return (
+    b.priority - a.priority || a.scheduled_for.getTime() - b.scheduled_for.getTime() || (a.id < b.id ? -1 : 1)
+  );
 }
 
 /** SQLite has one writer, so nobody else can take what the subquery saw. */
@@ -44,7 +46,12 @@ const postgres: QueueDriver = {
     const taken = await tx
       .update(jobs)
       .set({ state: "running", worker, started_at: now, last_ping: now })
-      .where(inArray(jobs.id, locked.map((row) => row.id)))
+      .where(
+        inArray(
+          jobs.id,
+          locked.map((row) => row.id),
+        ),
+      )
       .returning();
     return taken.sort(byUrgency);
   },

@@ -9,16 +9,42 @@ export interface QueueDriver {
    * Takes due jobs for this worker, most urgent first: they are `running` once the transaction is committed.
    * @param tags only jobs with one of these tags; undefined takes any
    */
-  claim(tx: Tx, options: { worker: string; limit: number; now: Date; tags: string[] | undefined }): Promise<Job[]>;
+  claim(
+    tx: Tx,
+    options: { worker: string; limit: number; now: Date; tags: string[] | undefined },
+  ): Promise<Job[]>;
 }
 
 const p = sql.placeholder;
 
 /** Columns a job is submitted with; the others keep their defaults. */
 const SUBMITTED = [
-  "id", "workspace_id", "kind", "state", "created_by", "permissioned_as", "email", "created_at", "scheduled_for",
-  "started_at", "last_ping", "script_path", "script_hash", "language", "tag", "priority", "timeout_s", "args",
-  "raw_code", "raw_lock", "preprocessor_input", "parent_job", "root_job", "visible_to_owner", "trigger_kind", "worker",
+  "id",
+  "workspace_id",
+  "kind",
+  "state",
+  "created_by",
+  "permissioned_as",
+  "email",
+  "created_at",
+  "scheduled_for",
+  "started_at",
+  "last_ping",
+  "script_path",
+  "script_hash",
+  "language",
+  "tag",
+  "priority",
+  "timeout_s",
+  "args",
+  "raw_code",
+  "raw_lock",
+  "preprocessor_input",
+  "parent_job",
+  "root_job",
+  "visible_to_owner",
+  "trigger_kind",
+  "worker",
 ] as const satisfies (keyof NewJob)[];
 
 const insert = statement<Record<string, unknown>, unknown>((q) =>
@@ -95,7 +121,13 @@ export async function putBack(
       .where(and(lost, sql`${jobs.attempts} >= ${options.maxAttempts}`));
     const requeued = await tx
       .update(jobs)
-      .set({ state: "queued", worker: null, started_at: null, last_ping: null, attempts: sql`${jobs.attempts} + 1` })
+      .set({
+        state: "queued",
+        worker: null,
+        started_at: null,
+        last_ping: null,
+        attempts: sql`${jobs.attempts} + 1`,
+      })
       .where(and(lost, sql`${jobs.attempts} < ${options.maxAttempts}`))
       .returning({ id: jobs.id });
     return { requeued: requeued.map((row) => row.id), exhausted };

@@ -48,7 +48,11 @@ const DRAIN_MS = 1_000;
 const PASSED_ON = /^(PATH|TZ|LANG|LC_ALL|LC_CTYPE|https?_proxy|no_proxy|HTTPS?_PROXY|NO_PROXY)$/;
 
 function baseEnvironment(folder: string): Record<string, string> {
-  const environment: Record<string, string> = { PATH: "/usr/local/bin:/usr/bin:/bin", HOME: folder, TMPDIR: folder };
+  const environment: Record<string, string> = {
+    PATH: "/usr/local/bin:/usr/bin:/bin",
+    HOME: folder,
+    TMPDIR: folder,
+  };
   for (const [name, value] of Object.entries(process.env)) {
     if (value !== undefined && PASSED_ON.test(name)) environment[name] = value;
   }
@@ -97,7 +101,9 @@ export function launch({ runtime, directory, guard }: LaunchOptions): Child {
     throw cause;
   }
   guard.add(subprocess.pid);
-  void Promise.all([pump(subprocess.stdout, 1, output), pump(subprocess.stderr, 2, output)]).then(announceClosed);
+  void Promise.all([pump(subprocess.stdout, 1, output), pump(subprocess.stderr, 2, output)]).then(
+    announceClosed,
+  );
 
   const child: Child = {
     pid: subprocess.pid,
@@ -137,7 +143,10 @@ function nameOfSignal(signal: number | string): string {
 }
 
 /** Resolves with the next message of one of these kinds; rejects when the child ends first. */
-export function nextMessage<T extends FromChild["t"]>(child: Child, ...kinds: T[]): Promise<Extract<FromChild, { t: T }>> {
+export function nextMessage<T extends FromChild["t"]>(
+  child: Child,
+  ...kinds: T[]
+): Promise<Extract<FromChild, { t: T }>> {
   return new Promise((resolve, reject) => {
     if (child.exited) reject(new ChildEnded(child.exited));
     child.onMessage = (message) => {
@@ -166,7 +175,11 @@ export class LoadFault extends Error {
 }
 
 /** Makes a blank child one version. @throws LoadFault, ChildEnded */
-export async function loadVersion(child: Child, load: Omit<Load, "t" | "nonce">, python?: Exec): Promise<void> {
+export async function loadVersion(
+  child: Child,
+  load: Omit<Load, "t" | "nonce">,
+  python?: Exec,
+): Promise<void> {
   const nonce = randomBytes(16).toString("hex");
   child.output.nonce = nonce;
   if (python) {

@@ -66,7 +66,13 @@ export class JobRun {
     });
     const environment = { ...pairs(version.envs), ...request.environment, WM_TOKEN: child.token.value };
     if (version.language === "bash") {
-      const outcome = await runShell({ child, request, environment, file: files.path(version), max_result: options.max_result_bytes });
+      const outcome = await runShell({
+        child,
+        request,
+        environment,
+        file: files.path(version),
+        max_result: options.max_result_bytes,
+      });
       this.#settle(outcome, false);
       return;
     }
@@ -95,7 +101,12 @@ export class JobRun {
       t: "exec",
       program,
       argv: ["python3", "-u", this.#o.python],
-      environment: { PATH: process.env.PATH ?? "/usr/bin:/bin", HOME: child.folder, TMPDIR: child.folder, LANG: "C.UTF-8" },
+      environment: {
+        PATH: process.env.PATH ?? "/usr/bin:/bin",
+        HOME: child.folder,
+        TMPDIR: child.folder,
+        LANG: "C.UTF-8",
+      },
       keep_channel: true,
     };
   }
@@ -106,10 +117,17 @@ export class JobRun {
     this.#child = child;
     this.#arm();
     child.token?.activate(request.job_id);
-    child.output.begin({ onLog: request.onLog, onStream: request.onStream, max_bytes: options.max_log_bytes });
+    child.output.begin({
+      onLog: request.onLog,
+      onStream: request.onStream,
+      max_bytes: options.max_log_bytes,
+    });
     child.onMessage = (message) => this.#onMessage(message);
     child.onExit = (exit) => this.#settle(this.#exitOutcome(exit), false);
-    if (child.exited) return this.#settle(this.#exitOutcome(child.exited), false);
+    if (child.exited) {
+      this.#settle(this.#exitOutcome(child.exited), false);
+      return;
+    }
     child.send({
       t: "run",
       environment: changes(child.environment, request.environment),
@@ -129,7 +147,10 @@ export class JobRun {
     if (this.#stopping) return;
     if (message.t === "stream") this.#o.request.onStream(message.text);
     if (message.t !== "done") return;
-    if (message.fence === 0) return this.#done(message);
+    if (message.fence === 0) {
+      this.#done(message);
+      return;
+    }
     const fenced = () => {
       clearTimeout(timer);
       this.#done(message);
@@ -150,7 +171,8 @@ export class JobRun {
       : {
           kind: "success",
           // Lines that were streamed are the result of a main that returns nothing.
-          result: done.result === "null" && printed !== "" ? JSON.stringify(printed) : (done.result ?? "null"),
+          result:
+            done.result === "null" && printed !== "" ? JSON.stringify(printed) : (done.result ?? "null"),
           ...facts,
         };
     if (reusable) this.#settle(outcome, true);
@@ -162,7 +184,10 @@ export class JobRun {
     if (this.#stopping || this.#settled) return;
     this.#stopping = true;
     const child = this.#child;
-    if (!child) return this.#settle(outcome, false);
+    if (!child) {
+      this.#settle(outcome, false);
+      return;
+    }
     child.onExit = undefined;
     child.onMessage = undefined;
     child.destroy().then(
@@ -214,7 +239,10 @@ export class JobRun {
     if (cause instanceof LoadFault) return { kind: "failure", error: cause.error };
     if (cause instanceof ChildEnded) return this.#exitOutcome(cause.exit);
     this.#o.options.log("error", "a job could not be started", { error: String(cause) });
-    const error: JobError = { name: "InternalErr", message: `the script could not be started: ${(cause as Error).message}` };
+    const error: JobError = {
+      name: "InternalErr",
+      message: `the script could not be started: ${(cause as Error).message}`,
+    };
     return { kind: "failure", error };
   }
 }
@@ -224,7 +252,9 @@ function extension(file: string): string {
 }
 
 function pairs(envs: string[]): Record<string, string> {
-  return Object.fromEntries(envs.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]));
+  return Object.fromEntries(
+    envs.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]),
+  );
 }
 
 function changes(before: Record<string, string>, after: Record<string, string>): Record<string, string> {

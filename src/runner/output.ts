@@ -116,7 +116,8 @@ export class ChildOutput {
   #take(fd: 1 | 2, text: string, size: number): void {
     if (!this.#sink) return;
     if (fd === 2) this.#log(text, size);
-    else if (this.#partial === "" && !text.includes(STREAM_MARK) && !endsInPossibleMark(text)) this.#log(text, size);
+    else if (this.#partial === "" && !text.includes(STREAM_MARK) && !endsInPossibleMark(text))
+      this.#log(text, size);
     else this.#lines(text);
   }
 
@@ -124,7 +125,11 @@ export class ChildOutput {
   #lines(text: string): void {
     const lines = (this.#partial + text).split("\n");
     this.#partial = lines.pop()!;
-    if (this.#partial !== "" && !STREAM_MARK.startsWith(this.#partial) && !this.#partial.startsWith(STREAM_MARK)) {
+    if (
+      this.#partial !== "" &&
+      !STREAM_MARK.startsWith(this.#partial) &&
+      !this.#partial.startsWith(STREAM_MARK)
+    ) {
       this.#emitLines(lines);
       this.#log(this.#partial, this.#partial.length);
       this.#partial = "";

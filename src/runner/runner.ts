@@ -80,7 +80,9 @@ export function createRunner(options: RunnerOptions): Runner {
 
   function discard(child: Child): void {
     forget(child);
-    child.destroy().catch((cause) => log("warn", "a script process could not be ended", { error: String(cause) }));
+    child
+      .destroy()
+      .catch((cause) => log("warn", "a script process could not be ended", { error: String(cause) }));
   }
 
   function forget(child: Child): void {
@@ -114,7 +116,10 @@ export function createRunner(options: RunnerOptions): Runner {
   }
 
   function begin({ request, signal, resolve }: Waiting): void {
-    if (signal.aborted) return resolve({ kind: "canceled" });
+    if (signal.aborted) {
+      resolve({ kind: "canceled" });
+      return;
+    }
     busy++;
     const began = performance.now();
     const { version } = request;

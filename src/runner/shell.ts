@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { type Child, type ChildExit, ChildEnded, LoadFault } from "./child.ts";
+import { type Child, ChildEnded, type ChildExit, LoadFault } from "./child.ts";
 import type { RunOutcome, RunRequest } from "./types.ts";
 
 interface ShellRun {
@@ -14,11 +14,20 @@ interface ShellRun {
 }
 
 /** @throws LoadFault when there is no bash */
-export async function runShell({ child, request, environment, file, max_result }: ShellRun): Promise<RunOutcome> {
+export async function runShell({
+  child,
+  request,
+  environment,
+  file,
+  max_result,
+}: ShellRun): Promise<RunOutcome> {
   const program = Bun.which("bash");
-  if (!program) throw new LoadFault({ name: "ExecutionErr", message: "bash is not installed on this server" });
+  if (!program)
+    throw new LoadFault({ name: "ExecutionErr", message: "bash is not installed on this server" });
   const args = JSON.parse(request.args) as Record<string, unknown>;
-  const values = request.version.parameters.map(({ name, default: initial }) => toText(args[name] ?? initial));
+  const values = request.version.parameters.map(({ name, default: initial }) =>
+    toText(args[name] ?? initial),
+  );
   const exit = await new Promise<ChildExit>((resolve, reject) => {
     child.onExit = resolve;
     child.onMessage = (message) => {

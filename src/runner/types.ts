@@ -65,8 +65,18 @@ export interface JobError {
 /** How a run ended. A value, not an exception: the worker switches on it. */
 export type RunOutcome =
   /** `result` is JSON text; `preprocessed_args` is JSON text when a preprocessor ran. */
-  | { kind: "success"; result: string; preprocessed_args?: string | undefined; mem_peak_kb?: number | undefined }
-  | { kind: "failure"; error: JobError; preprocessed_args?: string | undefined; mem_peak_kb?: number | undefined }
+  | {
+      kind: "success";
+      result: string;
+      preprocessed_args?: string | undefined;
+      mem_peak_kb?: number | undefined;
+    }
+  | {
+      kind: "failure";
+      error: JobError;
+      preprocessed_args?: string | undefined;
+      mem_peak_kb?: number | undefined;
+    }
   /** The signal handed to `run` was aborted; the process tree is gone. */
   | { kind: "canceled" }
   /** Not the job's fault (the server is stopping before the job began): it may be queued again. */
@@ -95,7 +105,11 @@ export interface RunnerOptions {
   max_result_bytes: number;
   mintToken: (child: { workspace_id: string; permissioned_as: string; email: string }) => ChildToken;
   /** One line for the operator's log. */
-  log: (level: "debug" | "info" | "warn" | "error", message: string, fields?: Record<string, unknown>) => void;
+  log: (
+    level: "debug" | "info" | "warn" | "error",
+    message: string,
+    fields?: Record<string, unknown>,
+  ) => void;
 }
 
 export interface Runner {

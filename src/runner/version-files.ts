@@ -8,7 +8,12 @@ import { sha256 } from "../lib/ids.ts";
 import { installer } from "./installer.ts";
 import type { RunnableLanguage, RunnableVersion } from "./types.ts";
 
-const FILE: Record<RunnableLanguage, string> = { bun: "main.ts", nativets: "main.ts", bash: "main.sh", python3: "main.py" };
+const FILE: Record<RunnableLanguage, string> = {
+  bun: "main.ts",
+  nativets: "main.ts",
+  bash: "main.sh",
+  python3: "main.py",
+};
 
 export interface VersionFiles {
   /** Path of the source of a version. */
@@ -25,7 +30,9 @@ export function versionFiles(directory: string, data_dir: string): VersionFiles 
 
   function folderOf(version: RunnableVersion): string {
     if (!/^[\w-]+$/.test(version.workspace_id) || !/^[0-9a-f]+$/.test(version.id)) {
-      throw new BadRequest(`version ${version.id} of workspace ${version.workspace_id} has no name a folder could have`);
+      throw new BadRequest(
+        `version ${version.id} of workspace ${version.workspace_id} has no name a folder could have`,
+      );
     }
     return join(directory, "versions", version.workspace_id, version.id);
   }

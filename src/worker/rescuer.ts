@@ -50,7 +50,10 @@ export function createRescuer(app: App): Rescuer {
         canceled_reason: null,
       }),
     );
-    app.log.error({ job: job.id, attempts: job.attempts }, "a job lost its worker too often and was given up");
+    app.log.error(
+      { job: job.id, attempts: job.attempts },
+      "a job lost its worker too often and was given up",
+    );
     app.events.publishFinished({ id: job.id, workspace_id: job.workspace_id, status, result });
   }
 

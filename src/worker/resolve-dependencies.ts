@@ -11,7 +11,12 @@ import { installer } from "../runner/installer.ts";
 import { type Ending, failure } from "./ending.ts";
 import type { Output } from "./run-job.ts";
 
-export async function resolveDependencies(app: App, job: Job, output: Output, signal: AbortSignal): Promise<Ending> {
+export async function resolveDependencies(
+  app: App,
+  job: Job,
+  output: Output,
+  signal: AbortSignal,
+): Promise<Ending> {
   const row = await findVersion(app.db.read, job.workspace_id, job.script_hash ?? "");
   if (!row) throw new NotFound(`script with hash ${job.script_hash}`);
   const { dependencies } = await analyseScript(row.language as Language, row.content);

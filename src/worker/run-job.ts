@@ -3,9 +3,9 @@ import { and, eq } from "drizzle-orm";
 import type { App } from "../context.ts";
 import type { Tx } from "../database/database.ts";
 import { SvcError } from "../errors.ts";
-import { canceledResult } from "../features/jobs/service.ts";
-import { failureMark } from "../features/jobs/response-control.ts";
 import { storeLogPiece, storeStreamPiece } from "../features/jobs/logs.ts";
+import { failureMark } from "../features/jobs/response-control.ts";
+import { canceledResult } from "../features/jobs/service.ts";
 import { deployedByHash } from "../features/scripts/versions.ts";
 import { analyseScript } from "../languages/analyse.ts";
 import type { Language } from "../languages/types.ts";
@@ -13,8 +13,8 @@ import { sha256 } from "../lib/ids.ts";
 import { type Finish, finishJob } from "../queue/driver.ts";
 import { type Job, jobs } from "../queue/tables.ts";
 import type { RunnableVersion, RunOutcome } from "../runner/types.ts";
-import { jobEnvironment } from "./environment.ts";
 import { type Ending, failure } from "./ending.ts";
+import { jobEnvironment } from "./environment.ts";
 import { lockFor, resolveDependencies } from "./resolve-dependencies.ts";
 
 /** How often the log of a long job goes to the database. */
@@ -34,7 +34,12 @@ export async function runJob(app: App, job: Job, signal: AbortSignal): Promise<v
   await finish(app, job, outcome, output);
 }
 
-async function attempt(app: App, job: Job, signal: AbortSignal, output: Output): Promise<Ending | "released"> {
+async function attempt(
+  app: App,
+  job: Job,
+  signal: AbortSignal,
+  output: Output,
+): Promise<Ending | "released"> {
   try {
     if (job.kind === "dependencies") return await resolveDependencies(app, job, output, signal);
     const version = await versionOf(app, job, signal, output);
@@ -56,8 +61,10 @@ async function attempt(app: App, job: Job, signal: AbortSignal, output: Output):
     );
     return await toEnding(app, job, outcome);
   } catch (error) {
-    if (!(error instanceof SvcError)) app.log.error({ job: job.id, error: String(error) }, "a job failed inside the server");
-    const message = error instanceof SvcError ? error.message : "the server could not run the job; its log says more";
+    if (!(error instanceof SvcError))
+      app.log.error({ job: job.id, error: String(error) }, "a job failed inside the server");
+    const message =
+      error instanceof SvcError ? error.message : "the server could not run the job; its log says more";
     return failure({ name: error instanceof SvcError ? error.name : "InternalErr", message });
   }
 }
@@ -97,13 +104,20 @@ async function toEnding(app: App, job: Job, outcome: RunOutcome): Promise<Ending
       };
     }
     case "failure":
-      return { ...failure(outcome.error), mem_peak_kb: outcome.mem_peak_kb, preprocessed_args: outcome.preprocessed_args };
+      return {
+        ...failure(outcome.error),
+        mem_peak_kb: outcome.mem_peak_kb,
+        preprocessed_args: outcome.preprocessed_args,
+      };
     case "canceled": {
       const [row] = await app.db.read
         .select({ by: jobs.canceled_by, reason: jobs.canceled_reason })
         .from(jobs)
         .where(eq(jobs.id, job.id));
-      return { status: "canceled", result: canceledResult(row?.reason ?? "canceled", row?.by ?? "the server") };
+      return {
+        status: "canceled",
+        result: canceledResult(row?.reason ?? "canceled", row?.by ?? "the server"),
+      };
     }
     case "released":
       return "released";
@@ -140,9 +154,11 @@ function collectOutput(app: App, job: Job): Output {
 
   function schedule(): void {
     timer ??= setInterval(() => {
-      flushing = flushing.then(() => app.db.write(store)).catch((cause) => {
-        app.log.warn({ job: job.id, error: String(cause) }, "a piece of log could not be stored yet");
-      });
+      flushing = flushing
+        .then(() => app.db.write(store))
+        .catch((cause) => {
+          app.log.warn({ job: job.id, error: String(cause) }, "a piece of log could not be stored yet");
+        });
     }, FLUSH_MS);
   }
 
@@ -191,7 +207,10 @@ async function finish(app: App, job: Job, ending: Ending, output: Output): Promi
       return;
     } catch (cause) {
       const wait = RETRY_MS[Math.min(tries, RETRY_MS.length - 1)]!;
-      app.log.error({ job: job.id, error: String(cause), again_in_ms: wait }, "a job's end could not be stored yet");
+      app.log.error(
+        { job: job.id, error: String(cause), again_in_ms: wait },
+        "a job's end could not be stored yet",
+      );
       await new Promise((resolve) => setTimeout(resolve, wait));
     }
   }

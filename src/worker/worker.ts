@@ -9,8 +9,8 @@
  */
 import { and, asc, inArray, sql } from "drizzle-orm";
 import type { App } from "../context.ts";
-import type { Consumer } from "../queue/queue.ts";
 import { queueDriver } from "../queue/claim.ts";
+import type { Consumer } from "../queue/queue.ts";
 import { type Job, jobs } from "../queue/tables.ts";
 import { runJob } from "./run-job.ts";
 
@@ -64,7 +64,12 @@ export function createWorker(app: App, tags?: string[]): Worker {
     const controller = new AbortController();
     active.set(job.id, controller);
     runJob(app, job, controller.signal)
-      .catch((cause) => app.log.error({ job: job.id, error: String(cause), stack: (cause as Error).stack }, "a job could not be finished"))
+      .catch((cause) =>
+        app.log.error(
+          { job: job.id, error: String(cause), stack: (cause as Error).stack },
+          "a job could not be finished",
+        ),
+      )
       .finally(() => {
         active.delete(job.id);
         if (active.size === 0) idle?.();
@@ -143,7 +148,9 @@ export function createWorker(app: App, tags?: string[]): Worker {
       accepting = true;
       queue.attach(consumer);
       heartbeat = setInterval(() => {
-        ping().catch((cause) => app.log.warn({ error: String(cause) }, "the worker's heartbeat could not be stored"));
+        ping().catch((cause) =>
+          app.log.warn({ error: String(cause) }, "the worker's heartbeat could not be stored"),
+        );
         if (db.dialect === "postgres") wake();
       }, PING_MS);
       wake();

@@ -1,12 +1,9 @@
 /** Written by `bun run db:generate`: the migrations, in order, as they travel inside the executable. */
-import sqlite_0000_init from "./sqlite/0000_init.sql" with { type: "text" };
+
 import postgres_0000_init from "./postgres/0000_init.sql" with { type: "text" };
+import sqlite_0000_init from "./sqlite/0000_init.sql" with { type: "text" };
 
 export const migrations = {
-  sqlite: [
-    { name: "0000_init", sql: sqlite_0000_init },
-  ],
-  postgres: [
-    { name: "0000_init", sql: postgres_0000_init },
-  ],
+  sqlite: [{ name: "0000_init", sql: sqlite_0000_init }],
+  postgres: [{ name: "0000_init", sql: postgres_0000_init }],
 };

@@ -20,7 +20,10 @@ const AuditLog = z.object({
 /** Admins see all rows of the workspace, everybody else their own. */
 function visible(ctx: WorkspaceContext, workspace: string) {
   const { member } = ctx.caller;
-  return and(eq(auditLog.workspace_id, workspace), member.is_admin ? undefined : eq(auditLog.email, member.email));
+  return and(
+    eq(auditLog.workspace_id, workspace),
+    member.is_admin ? undefined : eq(auditLog.email, member.email),
+  );
 }
 
 const startsWith = (column: typeof auditLog.operation | typeof auditLog.resource, text: string) =>
@@ -36,7 +39,8 @@ export const getAuditLog = operation({
   summary: "Read one audit row",
   responds: responds.json(AuditLog),
   run: async (ctx, { workspace, id }) => {
-    if (!/^\d{1,15}$/.test(id)) throw new BadRequest(`"${id}" is not the id of an audit row: it must be a number`);
+    if (!/^\d{1,15}$/.test(id))
+      throw new BadRequest(`"${id}" is not the id of an audit row: it must be a number`);
     const [row] = await ctx.app.db.read
       .select()
       .from(auditLog)
@@ -77,7 +81,9 @@ export const listAuditLogs = operation({
           query.username ? eq(auditLog.username, query.username) : undefined,
           query.operation ? startsWith(auditLog.operation, query.operation) : undefined,
           query.operations ? inArray(auditLog.operation, csv(query.operations)) : undefined,
-          query.exclude_operations ? notInArray(auditLog.operation, csv(query.exclude_operations)) : undefined,
+          query.exclude_operations
+            ? notInArray(auditLog.operation, csv(query.exclude_operations))
+            : undefined,
           query.resource ? startsWith(auditLog.resource, query.resource) : undefined,
           query.action_kind ? eq(auditLog.action_kind, query.action_kind) : undefined,
         ),

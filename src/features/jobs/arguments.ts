@@ -26,7 +26,11 @@ const BODILESS = new Set(["GET", "HEAD"]);
  * @returns JSON text of an object
  * @throws BadRequest for JSON that is none, PayloadTooLarge
  */
-export async function argumentsOf(request: Request, options: ArgumentOptions, limit: number): Promise<string> {
+export async function argumentsOf(
+  request: Request,
+  options: ArgumentOptions,
+  limit: number,
+): Promise<string> {
   const bodiless = BODILESS.has(request.method);
   const text = bodiless ? decodePayload(options.payload) : await readText(request, limit);
   const type = bodiless ? "application/json" : mediaType(request.headers.get("content-type"));
@@ -42,7 +46,8 @@ export async function argumentsOf(request: Request, options: ArgumentOptions, li
   }
   const isJson = type === "" || type === "application/json" || type.endsWith("+json");
   if (text.trim() === "") return assemble({}, options, extras);
-  if (type.startsWith("text/") || type.endsWith("xml")) return assemble({}, options, { raw_string: text, ...extras });
+  if (type.startsWith("text/") || type.endsWith("xml"))
+    return assemble({}, options, { raw_string: text, ...extras });
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -54,14 +59,22 @@ export async function argumentsOf(request: Request, options: ArgumentOptions, li
   return assemble(value, options, extras);
 }
 
-function assemble(value: unknown, options: ArgumentOptions, extras: Record<string, string> | undefined): string {
+function assemble(
+  value: unknown,
+  options: ArgumentOptions,
+  extras: Record<string, string> | undefined,
+): string {
   const whole = value === null ? {} : value;
   const args = options.wrap_body || !isObject(whole) ? { body: whole } : whole;
   return JSON.stringify(extras ? { ...args, ...extras } : args);
 }
 
 /** Headers, query parameters and the raw payload that the URL asks for. They win over keys of the body. */
-function extrasOf(request: Request, options: ArgumentOptions, text: string): Record<string, string> | undefined {
+function extrasOf(
+  request: Request,
+  options: ArgumentOptions,
+  text: string,
+): Record<string, string> | undefined {
   const always = process.env.INCLUDE_HEADERS;
   if (!options.raw && !options.include_header && !options.include_query && !always) return undefined;
   const extras: Record<string, string> = {};

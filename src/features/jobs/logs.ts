@@ -24,7 +24,9 @@ export async function storeStreamPiece(tx: Tx, piece: Piece): Promise<void> {
 export async function readLog(app: App, job_id: string): Promise<string> {
   const tail = app.events.tail(job_id);
   if (tail) return tail.log;
-  return join(await app.db.read.select().from(jobLogs).where(eq(jobLogs.job_id, job_id)).orderBy(asc(jobLogs.seq)));
+  return join(
+    await app.db.read.select().from(jobLogs).where(eq(jobLogs.job_id, job_id)).orderBy(asc(jobLogs.seq)),
+  );
 }
 
 /** The whole result stream up to now. */
@@ -32,7 +34,11 @@ export async function readStream(app: App, job_id: string): Promise<string> {
   const tail = app.events.tail(job_id);
   if (tail) return tail.stream;
   return join(
-    await app.db.read.select().from(jobStreams).where(eq(jobStreams.job_id, job_id)).orderBy(asc(jobStreams.seq)),
+    await app.db.read
+      .select()
+      .from(jobStreams)
+      .where(eq(jobStreams.job_id, job_id))
+      .orderBy(asc(jobStreams.seq)),
   );
 }
 

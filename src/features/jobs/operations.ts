@@ -3,7 +3,16 @@ import { and, asc, desc, eq, getTableColumns, gt, inArray, like, lte, sql } from
 import { z } from "zod";
 import type { Context } from "../../context.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
-import { flag, moment, type Operation, operation, paging, responds, toWindow, wholeNumber } from "../../http/operation.ts";
+import {
+  flag,
+  moment,
+  type Operation,
+  operation,
+  paging,
+  responds,
+  toWindow,
+  wholeNumber,
+} from "../../http/operation.ts";
 import { jobs } from "../../queue/tables.ts";
 import { readLog } from "./logs.ts";
 import { isSuccess, JobRecord, toRecord, toSummary } from "./records.ts";
@@ -37,7 +46,12 @@ async function getCompleted(ctx: Context, workspace: string, id: string) {
 
 /** The two spellings of each read of a completed job: with and without a login. */
 function completedOperations(prefix: typeof open | typeof base, suffix: "" | "Login") {
-  const common = { method: "GET", access: prefix === open ? "anyone" : "member", scope: read, cors: true } as const;
+  const common = {
+    method: "GET",
+    access: prefix === open ? "anyone" : "member",
+    scope: read,
+    cors: true,
+  } as const;
   return {
     get: operation({
       ...common,
@@ -81,9 +95,18 @@ function completedOperations(prefix: typeof open | typeof base, suffix: "" | "Lo
         if (!job) return { completed: false, result: null };
         await getJob(ctx, workspace, id);
         if (job.state !== "completed") {
-          return { completed: false, result: null, ...(query.get_started ? { started: job.state === "running" } : {}) };
+          return {
+            completed: false,
+            result: null,
+            ...(query.get_started ? { started: job.state === "running" } : {}),
+          };
         }
-        return { completed: true, result: JSON.parse(job.result ?? "null"), success: isSuccess(job), started: true };
+        return {
+          completed: true,
+          result: JSON.parse(job.result ?? "null"),
+          success: isSuccess(job),
+          started: true,
+        };
       },
     }),
   };
@@ -92,8 +115,6 @@ function completedOperations(prefix: typeof open | typeof base, suffix: "" | "Lo
 const openCompleted = completedOperations(open, "");
 const loginCompleted = completedOperations(base, "Login");
 export const getCompletedJob = openCompleted.get;
-export const getJobResult = openCompleted.result;
-export const getJobResultMaybe = openCompleted.maybe;
 
 function pick(value: unknown, path: string | undefined): unknown {
   if (!path) return value;
@@ -154,16 +175,30 @@ function updateStreamOperation<P extends string>(name: string, path: P) {
     scope: read,
     cors: true,
     summary: "Stream the updates of a job as server-sent events",
-    query: z.object({ ...seenQuery, get_progress: flag.optional(), fast: flag.optional(), poll_delay_ms: z.string().optional() }),
+    query: z.object({
+      ...seenQuery,
+      get_progress: flag.optional(),
+      fast: flag.optional(),
+      poll_delay_ms: z.string().optional(),
+    }),
     responds: responds.raw("text/event-stream", "updates of the job"),
     run: async (ctx: Context, input) => {
       const { workspace, id, query } = input as unknown as {
         workspace: string;
         id: string;
-        query: { running?: boolean; log_offset: number; stream_offset: number; no_logs: boolean; only_result: boolean };
+        query: {
+          running?: boolean;
+          log_offset: number;
+          stream_offset: number;
+          no_logs: boolean;
+          only_result: boolean;
+        };
       };
       const job = await getJob(ctx, workspace, id);
-      return updateStream(ctx.app, workspace, job.id, { seen: { ...query, running: query.running }, limited: true });
+      return updateStream(ctx.app, workspace, job.id, {
+        seen: { ...query, running: query.running },
+        limited: true,
+      });
     },
   });
 }
@@ -188,8 +223,14 @@ export const cancelQueuedJob = operation({
   run: (ctx, { workspace, id, body }) => cancelJob(ctx, workspace, id, body.reason ?? undefined),
 });
 
-const { args: _args, result: _result, raw_code: _code, raw_lock: _lock, preprocessor_input: _input, ...lightColumns } =
-  getTableColumns(jobs);
+const {
+  args: _args,
+  result: _result,
+  raw_code: _code,
+  raw_lock: _lock,
+  preprocessor_input: _input,
+  ...lightColumns
+} = getTableColumns(jobs);
 
 const csv = (text: string) => text.split(",").map((part) => part.trim());
 
@@ -221,7 +262,9 @@ export const listJobs = operation({
   responds: responds.json(z.array(JobRecord), "jobs without arguments and results"),
   run: async (ctx, { workspace, query }) => {
     if (query.success !== undefined && query.running !== undefined) {
-      throw new BadRequest("query fields `success` and `running` exclude each other: a running job has no outcome");
+      throw new BadRequest(
+        "query fields `success` and `running` exclude each other: a running job has no outcome",
+      );
     }
     const order = query.order_desc ? desc : asc;
     const { offset, limit } = toWindow(query);

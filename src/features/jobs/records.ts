@@ -65,7 +65,9 @@ export function toSummary(job: LightJob): JobRecord {
     created_at: job.created_at,
     // A job that was canceled in the queue never started; clients read the field of every completed job.
     started_at: job.started_at ?? (completed ? (job.completed_at ?? undefined) : undefined),
-    ...(completed ? completedFields(job) : { running: job.state === "running", scheduled_for: job.scheduled_for }),
+    ...(completed
+      ? completedFields(job)
+      : { running: job.state === "running", scheduled_for: job.scheduled_for }),
     deleted: job.deleted || undefined,
     labels: job.labels ?? undefined,
     script_path: job.script_path ?? undefined,

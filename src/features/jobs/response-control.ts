@@ -42,14 +42,16 @@ function controlledResponse(value: Record<string, unknown>, normal: number): Res
   const failure = control(value, "failure");
   const isHeaders = typeof headers === "object" && headers !== null && !Array.isArray(headers);
   // A key whose value has the wrong type is ordinary JSON, as existing scripts rely on.
-  const known = typeof status === "number" || typeof type === "string" || isHeaders || typeof failure === "string";
+  const known =
+    typeof status === "number" || typeof type === "string" || isHeaders || typeof failure === "string";
   if (!known && encoding === undefined) return undefined;
 
   const answer = new Headers();
   if (isHeaders) addHeaders(answer, headers as Record<string, unknown>);
   const has = Object.hasOwn(value, "result");
   const code = typeof status === "number" ? checkStatus(status) : has ? normal : 204;
-  const body = encoding === undefined ? plainBody(value.result, has) : decodedBody(value.result, encoding, type);
+  const body =
+    encoding === undefined ? plainBody(value.result, has) : decodedBody(value.result, encoding, type);
   if (typeof type === "string") setHeader(answer, "content-type", type);
   else if (!answer.has("content-type")) answer.set("content-type", defaultType(value.result));
   return new Response(mayHaveBody(code) ? body : null, { status: code, headers: answer });
@@ -66,12 +68,15 @@ function plainBody(result: unknown, has: boolean): string | null {
 
 function decodedBody(result: unknown, encoding: unknown, type: unknown): Uint8Array<ArrayBuffer> {
   if (encoding !== "base64") {
-    throw new Internal(`wm_content_transfer_encoding is ${JSON.stringify(encoding)}: only "base64" is supported`);
+    throw new Internal(
+      `wm_content_transfer_encoding is ${JSON.stringify(encoding)}: only "base64" is supported`,
+    );
   }
   if (typeof type !== "string") {
     throw new Internal("wm_content_transfer_encoding needs wm_content_type, the type of the decoded bytes");
   }
-  if (typeof result !== "string") throw new Internal("wm_content_transfer_encoding needs `result` to be a base64 string");
+  if (typeof result !== "string")
+    throw new Internal("wm_content_transfer_encoding needs `result` to be a base64 string");
   const clean = result.replace(/\s/g, "");
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(clean) || clean.length % 4 === 1) {
     throw new Internal("`result` is not valid base64 (RFC 4648 §4)");
@@ -82,7 +87,9 @@ function decodedBody(result: unknown, encoding: unknown, type: unknown): Uint8Ar
 /** RFC 9110 §15: three digits, the first one 1 to 5; 1xx cannot be a final answer. */
 function checkStatus(status: number): number {
   if (!Number.isInteger(status) || status < 200 || status > 599) {
-    throw new Internal(`Invalid status code: wm_status_code is ${status}, and must be a final status from 200 to 599`);
+    throw new Internal(
+      `Invalid status code: wm_status_code is ${status}, and must be a final status from 200 to 599`,
+    );
   }
   return status;
 }
@@ -102,6 +109,8 @@ function setHeader(answer: Headers, name: string, value: string): void {
   try {
     answer.set(name, value);
   } catch {
-    throw new Internal(`wm_headers: ${JSON.stringify(name)} with this value is not a valid header (RFC 9110 §5)`);
+    throw new Internal(
+      `wm_headers: ${JSON.stringify(name)} with this value is not a valid header (RFC 9110 §5)`,
+    );
   }
 }

@@ -1,12 +1,19 @@
 /** Starting jobs: the webhooks of scripts, and previews. */
 import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
-import { analyseScript } from "../../languages/analyse.ts";
 import { flag, moment, type Operation, operation, responds, wholeNumber } from "../../http/operation.ts";
+import { analyseScript } from "../../languages/analyse.ts";
 import { LANGUAGES } from "../scripts/records.ts";
 import { argumentsOf } from "./arguments.ts";
 import { resultResponse } from "./response-control.ts";
-import { resolveTarget, type RunOptions, scriptSubmission, submitJob, type Submission, type Target } from "./submit.ts";
+import {
+  type RunOptions,
+  resolveTarget,
+  type Submission,
+  scriptSubmission,
+  submitJob,
+  type Target,
+} from "./submit.ts";
 import { updateStream } from "./updates.ts";
 import { submitAndWait } from "./wait.ts";
 
@@ -42,18 +49,30 @@ async function toSubmission(ctx: WorkspaceContext, target: Target, query: Query)
   return scriptSubmission(deployed, args, query);
 }
 
-async function runAsync(ctx: WorkspaceContext, target: Target, query: z.output<typeof AsyncQuery>): Promise<string> {
+async function runAsync(
+  ctx: WorkspaceContext,
+  target: Target,
+  query: z.output<typeof AsyncQuery>,
+): Promise<string> {
   const job = await submitJob(ctx, await toSubmission(ctx, target, query), query);
   return job.id;
 }
 
-async function runSync(ctx: WorkspaceContext, target: Target, query: z.output<typeof SyncQuery>): Promise<Response> {
+async function runSync(
+  ctx: WorkspaceContext,
+  target: Target,
+  query: z.output<typeof SyncQuery>,
+): Promise<Response> {
   const end = await submitAndWait(ctx, await toSubmission(ctx, target, query), query);
   const failed = end.status === "failure" || end.status === "canceled";
   return resultResponse(end.result, { failed, errorStatus: query.error_status ? 500 : 200 });
 }
 
-async function runAndStream(ctx: WorkspaceContext, target: Target, query: z.output<typeof SyncQuery>): Promise<Response> {
+async function runAndStream(
+  ctx: WorkspaceContext,
+  target: Target,
+  query: z.output<typeof SyncQuery>,
+): Promise<Response> {
   const job = await submitJob(ctx, await toSubmission(ctx, target, query), query);
   const seen = { running: undefined, log_offset: 0, stream_offset: 0, no_logs: true, only_result: true };
   return updateStream(ctx.app, job.workspace_id, job.id, { seen, limited: false });
@@ -194,7 +213,10 @@ const previewQuery = {
   invisible_to_owner: flag.optional(),
 };
 
-async function previewSubmission(preview: z.output<typeof Preview>, options: RunOptions): Promise<Submission> {
+async function previewSubmission(
+  preview: z.output<typeof Preview>,
+  options: RunOptions,
+): Promise<Submission> {
   // Refuses a syntax error before there is a job.
   await analyseScript(preview.language, preview.content);
   return {

@@ -36,10 +36,14 @@ function requireVisible(caller: Caller, job: Job): void {
 }
 
 /** Whether a member may see a job. */
-export function mayRead(caller: Caller, job: Pick<Job, "permissioned_as" | "email" | "script_path" | "visible_to_owner" | "created_by">): boolean {
+export function mayRead(
+  caller: Caller,
+  job: Pick<Job, "permissioned_as" | "email" | "script_path" | "visible_to_owner" | "created_by">,
+): boolean {
   const { member } = caller;
   if (!member) return false;
-  if (member.is_admin || job.permissioned_as === `u/${member.username}` || job.email === member.email) return true;
+  if (member.is_admin || job.permissioned_as === `u/${member.username}` || job.email === member.email)
+    return true;
   return job.visible_to_owner && job.script_path !== null && isOwner(member, job.script_path);
 }
 
@@ -75,7 +79,12 @@ export async function cancelJob(
       .returning({ id: jobs.id });
     if (queued) {
       tx.afterCommit(() =>
-        app.events.publishFinished({ id: job.id, workspace_id: job.workspace_id, status: "canceled", result }),
+        app.events.publishFinished({
+          id: job.id,
+          workspace_id: job.workspace_id,
+          status: "canceled",
+          result,
+        }),
       );
       return;
     }

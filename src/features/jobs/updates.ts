@@ -63,7 +63,12 @@ export interface StreamOptions {
  * Server-sent events (WHATWG HTML §9.2) of a job, to its completion. Nothing is buffered for a slow reader: each pull
  * takes what there is since the last one.
  */
-export function updateStream(app: App, workspace_id: string, job_id: string, options: StreamOptions): Response {
+export function updateStream(
+  app: App,
+  workspace_id: string,
+  job_id: string,
+  options: StreamOptions,
+): Response {
   const encoder = new TextEncoder();
   const seen = { ...options.seen };
   const opened = Date.now();
@@ -92,7 +97,12 @@ export function updateStream(app: App, workspace_id: string, job_id: string, opt
         const job = await findJob(app, workspace_id, job_id);
         if (!job) return finish({ type: "notfound" });
         const update = await jobUpdate(app, job, seen);
-        const isNew = first || update.completed || update.running !== undefined || update.new_logs || update.new_result_stream;
+        const isNew =
+          first ||
+          update.completed ||
+          update.running !== undefined ||
+          update.new_logs ||
+          update.new_result_stream;
         first = false;
         seen.running = job.state === "running";
         seen.log_offset = update.log_offset ?? seen.log_offset;

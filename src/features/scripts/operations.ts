@@ -1,11 +1,11 @@
-import { and, desc, asc, eq, inArray, like, sql } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, like, sql } from "drizzle-orm";
 import { z } from "zod";
 import { flag, type Operation, operation, paging, responds, toWindow } from "../../http/operation.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { canRead } from "../permissions.ts";
 import { NewScript, ScriptRecord, ScriptSummary } from "./records.ts";
 import * as service from "./service.ts";
-import { scripts, type Script } from "./tables.ts";
+import { type Script, scripts } from "./tables.ts";
 import { findLive } from "./versions.ts";
 
 const base = "/w/{workspace}/scripts" as const;
@@ -60,7 +60,9 @@ export const listScripts = operation({
           newest,
           query.created_by ? eq(scripts.created_by, query.created_by) : undefined,
           query.path_exact ? eq(scripts.path, query.path_exact) : undefined,
-          query.path_start ? like(scripts.path, `${query.path_start.replace(/[%_\\]/g, "\\$&")}%`) : undefined,
+          query.path_start
+            ? like(scripts.path, `${query.path_start.replace(/[%_\\]/g, "\\$&")}%`)
+            : undefined,
           query.include_without_main ? undefined : eq(scripts.no_main_func, false),
           query.kinds ? inArray(scripts.kind, query.kinds.split(",")) : undefined,
           query.languages ? inArray(scripts.language, query.languages.split(",")) : undefined,
@@ -116,7 +118,9 @@ export const getScriptHistory = operation({
   path: `${base}/history/p/{path}`,
   access: "member",
   summary: "List the versions of a script, newest first",
-  responds: responds.json(z.array(z.object({ script_hash: z.string(), deployment_msg: z.string().nullish() }))),
+  responds: responds.json(
+    z.array(z.object({ script_hash: z.string(), deployment_msg: z.string().nullish() })),
+  ),
   run: async (ctx, { workspace, path }) => {
     await service.getScriptByPath(ctx, path);
     const rows = await ctx.app.db.read

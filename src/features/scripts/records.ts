@@ -4,7 +4,8 @@ import { moment } from "../../http/operation.ts";
 
 export const LANGUAGES = ["bun", "nativets", "bash", "python3"] as const;
 
-const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined);
+const optional = <T extends z.ZodType>(schema: T) =>
+  schema.nullish().transform((value) => value ?? undefined);
 
 export const NewScript = z.object({
   path: z.string(),

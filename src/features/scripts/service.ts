@@ -3,10 +3,10 @@ import { and, eq } from "drizzle-orm";
 import type { App, WorkspaceContext } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
-import { newJobId, sha256 } from "../../lib/ids.ts";
-import { checkPath } from "../../lib/paths.ts";
 import { analyseScript } from "../../languages/analyse.ts";
 import type { ScriptAnalysis } from "../../languages/types.ts";
+import { newJobId, sha256 } from "../../lib/ids.ts";
+import { checkPath } from "../../lib/paths.ts";
 import { insertJob } from "../../queue/driver.ts";
 import { canRead, canWrite } from "../permissions.ts";
 import type { NewScript } from "./records.ts";
@@ -152,7 +152,10 @@ async function queueDependencyJob(app: App, tx: Tx, ctx: WorkspaceContext, row: 
 /** The first call should find the files in place; a failure here shows again, and is told, when the script is run. */
 function warmUp(app: App, row: NewRow): void {
   app.runner.prepare(toRunnable(row as Script)).catch((cause) => {
-    app.log.warn({ path: row.path, hash: row.hash, error: String(cause) }, "a script could not be prepared ahead");
+    app.log.warn(
+      { path: row.path, hash: row.hash, error: String(cause) },
+      "a script could not be prepared ahead",
+    );
   });
 }
 
@@ -164,7 +167,9 @@ export async function settleLock(
   outcome: { lock: string } | { error: string },
 ): Promise<void> {
   const set =
-    "lock" in outcome ? { lock: outcome.lock, ready: true, lock_error_logs: null } : { lock_error_logs: outcome.error };
+    "lock" in outcome
+      ? { lock: outcome.lock, ready: true, lock_error_logs: null }
+      : { lock_error_logs: outcome.error };
   await tx
     .update(scripts)
     .set(set)

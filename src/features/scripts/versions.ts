@@ -95,7 +95,11 @@ async function loadByHash(app: App, workspace_id: string, hash: string): Promise
 }
 
 /** The row of one version, whatever its state. */
-export async function findVersion(db: Reader, workspace_id: string, hash: string): Promise<Script | undefined> {
+export async function findVersion(
+  db: Reader,
+  workspace_id: string,
+  hash: string,
+): Promise<Script | undefined> {
   const [row] = await db
     .select()
     .from(scripts)
@@ -104,7 +108,11 @@ export async function findVersion(db: Reader, workspace_id: string, hash: string
 }
 
 /** The newest row of a path, whatever its state. */
-export async function findLatest(db: Reader, workspace_id: string, path: string): Promise<Script | undefined> {
+export async function findLatest(
+  db: Reader,
+  workspace_id: string,
+  path: string,
+): Promise<Script | undefined> {
   const [row] = await db
     .select()
     .from(scripts)

@@ -32,14 +32,25 @@ export function parseScope(text: string): Grant | undefined {
   const legacyRun = /^run:(script|flow)\/(.+)$/.exec(text);
   const modern = legacyRun ? `jobs:run:${legacyRun[1]}s:${legacyRun[2]}` : (LEGACY[text] ?? text);
   const [domain, action, ...rest] = modern.split(":");
-  if (!domain || !/^[a-z_]+$/.test(domain) || (action !== "read" && action !== "write" && action !== "run" && action !== "delete")) {
-    throw new BadRequest(`"${text}" is not a scope: write domain:action[:resource], such as jobs:run:scripts:u/ann/hello`);
+  if (
+    !domain ||
+    !/^[a-z_]+$/.test(domain) ||
+    (action !== "read" && action !== "write" && action !== "run" && action !== "delete")
+  ) {
+    throw new BadRequest(
+      `"${text}" is not a scope: write domain:action[:resource], such as jobs:run:scripts:u/ann/hello`,
+    );
   }
   const kind = domain === "jobs" && action === "run" ? rest.shift() : undefined;
   if (kind !== undefined && kind !== "scripts" && kind !== "flows") {
-    throw new BadRequest(`"${text}" is not a scope: jobs:run takes scripts or flows, such as jobs:run:scripts:u/ann/hello`);
+    throw new BadRequest(
+      `"${text}" is not a scope: jobs:run takes scripts or flows, such as jobs:run:scripts:u/ann/hello`,
+    );
   }
-  const resources = rest.join(":").split(",").filter((resource) => resource !== "" && resource !== "*");
+  const resources = rest
+    .join(":")
+    .split(",")
+    .filter((resource) => resource !== "" && resource !== "*");
   return { domain, action: action === "delete" ? "write" : action, kind, resources };
 }
 
@@ -80,7 +91,9 @@ export function checkScopes(identity: Identity, scope: Scope, resource: string |
   const grants = grantsOf(scopes);
   if (grants.length === 0) return;
   if (grants.some((grant) => allows(grant, scope, resource))) return;
-  const needed = [scope.domain, scope.action, scope.kind, resource].filter((part) => part !== undefined).join(":");
+  const needed = [scope.domain, scope.action, scope.kind, resource]
+    .filter((part) => part !== undefined)
+    .join(":");
   throw new Forbidden(`Access denied. Required scope: ${needed}`);
 }
 
@@ -98,7 +111,9 @@ export function isWithin(inner: string[] | undefined, outer: string[] | undefine
         (wide.kind === undefined || wide.kind === grant.kind) &&
         (wide.resources.length === 0 ||
           (grant.resources.length > 0 &&
-            grant.resources.every((resource) => wide.resources.some((pattern) => covers(pattern, resource))))),
+            grant.resources.every((resource) =>
+              wide.resources.some((pattern) => covers(pattern, resource)),
+            ))),
     ),
   );
 }

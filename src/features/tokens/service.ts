@@ -128,7 +128,8 @@ export async function createToken(ctx: UserContext, body: Omit<NewToken, "email"
   if (own?.workspace_id !== undefined && own.workspace_id !== body.workspace_id) {
     throw new Forbidden(`the new token must be bound to workspace ${own.workspace_id}, as the caller's is`);
   }
-  if (!isWithin(body.scopes, own?.scopes)) throw new Forbidden("the new token's scopes reach further than the caller's");
+  if (!isWithin(body.scopes, own?.scopes))
+    throw new Forbidden("the new token's scopes reach further than the caller's");
   return store(ctx, { ...body, email: identity.email, kind: "user" });
 }
 
@@ -140,7 +141,10 @@ export async function createTokenFor(
   checkNewToken(ctx, body);
   const { impersonate_email, ...token } = body;
   const email = checkEmail(impersonate_email);
-  const [user] = await ctx.app.db.read.select({ email: users.email }).from(users).where(eq(users.email, email));
+  const [user] = await ctx.app.db.read
+    .select({ email: users.email })
+    .from(users)
+    .where(eq(users.email, email));
   if (!user) throw new NotFound(`user ${email}`);
   return store(ctx, { ...token, email, kind: "user" });
 }
@@ -151,7 +155,9 @@ function checkNewToken(ctx: UserContext, body: Omit<NewToken, "email" | "kind">)
     throw new BadRequest("body field `expiration`: must be a time to come");
   }
   if (!body.label?.startsWith("webhook-")) return;
-  const runs = (body.scopes ?? []).filter((scope) => /^(run:(script|flow)\/|jobs:run:(scripts|flows):)[^,*]+$/.test(scope));
+  const runs = (body.scopes ?? []).filter((scope) =>
+    /^(run:(script|flow)\/|jobs:run:(scripts|flows):)[^,*]+$/.test(scope),
+  );
   if (runs.length !== 1 || body.scopes?.length !== 1 || body.workspace_id === undefined) {
     throw new BadRequest(
       "a webhook token is bound to one runnable of one workspace: give workspace_id and one scope such as jobs:run:scripts:u/ann/hello",
@@ -172,7 +178,10 @@ async function store(ctx: UserContext, token: NewToken): Promise<string> {
   });
 }
 
-export function listTokens(ctx: UserContext, query: { page: number; per_page: number; exclude_ephemeral: boolean }) {
+export function listTokens(
+  ctx: UserContext,
+  query: { page: number; per_page: number; exclude_ephemeral: boolean },
+) {
   const { offset, limit } = toWindow(query);
   return ctx.app.db.read
     .select({
@@ -209,7 +218,12 @@ export async function deleteTokens(ctx: UserContext, prefix: string): Promise<nu
       .where(and(eq(tokens.prefix, short), eq(tokens.email, ctx.caller.identity.email)))
       .returning({ hash: tokens.hash });
     if (deleted.length === 0) throw new NotFound(`token ${short}… of ${ctx.caller.identity.email}`);
-    tx.afterCommit(() => forgetTokens(app, deleted.map((row) => row.hash)));
+    tx.afterCommit(() =>
+      forgetTokens(
+        app,
+        deleted.map((row) => row.hash),
+      ),
+    );
     return deleted.length;
   });
 }
@@ -220,12 +234,22 @@ export async function revokeToken(app: App, tx: Tx, hash: string): Promise<void>
 }
 
 /** Ends every session of a person but the one that asked. */
-export async function revokeSessions(app: App, tx: Tx, email: string, except: string | undefined): Promise<void> {
+export async function revokeSessions(
+  app: App,
+  tx: Tx,
+  email: string,
+  except: string | undefined,
+): Promise<void> {
   const ended = await tx
     .delete(tokens)
     .where(and(eq(tokens.email, email), eq(tokens.kind, "session"), sql`${tokens.hash} <> ${except ?? ""}`))
     .returning({ hash: tokens.hash });
-  tx.afterCommit(() => forgetTokens(app, ended.map((row) => row.hash)));
+  tx.afterCommit(() =>
+    forgetTokens(
+      app,
+      ended.map((row) => row.hash),
+    ),
+  );
 }
 
 /**
@@ -260,4 +284,3 @@ export function createJobTokens(app: App): RunnerOptions["mintToken"] {
     };
   };
 }
-

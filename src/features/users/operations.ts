@@ -35,7 +35,12 @@ const User = z.object({
   folders_owners: z.array(z.string()),
 });
 
-function withSession(ctx: Context, token: string, body: string, init: { status?: number; type?: string } = {}): Response {
+function withSession(
+  ctx: Context,
+  token: string,
+  body: string,
+  init: { status?: number; type?: string } = {},
+): Response {
   return new Response(body, {
     status: init.status ?? 200,
     headers: {
@@ -192,7 +197,8 @@ const SetupForm = z.object({ email: z.string(), password: z.string() });
 
 const PAGE_HEADERS = {
   "content-type": "text/html; charset=utf-8",
-  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'",
+  "content-security-policy":
+    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'",
   "referrer-policy": "no-referrer",
   "cache-control": "no-store",
 };
@@ -230,7 +236,9 @@ export const postSetup = operation({
 async function readForm(request: Request): Promise<z.output<typeof SetupForm>> {
   const text = await readText(request, 10_000);
   if (request.headers.get("content-type")?.startsWith("application/x-www-form-urlencoded")) {
-    return checked("body", SetupForm, Object.fromEntries(new URLSearchParams(text))) as z.output<typeof SetupForm>;
+    return checked("body", SetupForm, Object.fromEntries(new URLSearchParams(text))) as z.output<
+      typeof SetupForm
+    >;
   }
   try {
     return checked("body", SetupForm, JSON.parse(text)) as z.output<typeof SetupForm>;
@@ -252,4 +260,3 @@ export const userOperations: Operation[] = [
   getSetup,
   postSetup,
 ];
-

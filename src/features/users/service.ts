@@ -64,7 +64,11 @@ export async function insertUser(tx: Tx, row: UserRow): Promise<void> {
  * @returns the session token
  * @throws BadRequest with one text for a wrong password and an unknown e-mail, TooManyRequests
  */
-export async function login(ctx: Context, body: { email: string; password: string }, address: string): Promise<string> {
+export async function login(
+  ctx: Context,
+  body: { email: string; password: string },
+  address: string,
+): Promise<string> {
   const { app } = ctx;
   const email = body.email.trim().toLowerCase();
   checkAttempt(app, email, address);

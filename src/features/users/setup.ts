@@ -26,9 +26,13 @@ export async function openSetup(app: App): Promise<string | undefined> {
 export function checkSetupToken(app: App, given: string): void {
   const { token } = linkOf(app);
   const matches =
-    token !== undefined && given.length === token.length && timingSafeEqual(Buffer.from(given), Buffer.from(token));
+    token !== undefined &&
+    given.length === token.length &&
+    timingSafeEqual(Buffer.from(given), Buffer.from(token));
   if (!matches) {
-    throw new NotFound("this setup link is not valid", { hint: "a server without users prints a new one when it starts" });
+    throw new NotFound("this setup link is not valid", {
+      hint: "a server without users prints a new one when it starts",
+    });
   }
 }
 
@@ -47,7 +51,8 @@ export async function completeSetup(
   const row = await toRow(app, { email, password: body.password, super_admin: true });
   return ctx.write({ resource: email }, async (tx) => {
     await tx.lock("first user");
-    if ((await countUsers(tx)) > 0) throw new NotFound("this setup link is not valid any more: there is a user already");
+    if ((await countUsers(tx)) > 0)
+      throw new NotFound("this setup link is not valid any more: there is a user already");
     await insertUser(tx, row);
     const token = await openSession(app, tx, email);
     tx.afterCommit(() => {

@@ -6,7 +6,8 @@ import type { Variable } from "./tables.ts";
 
 const base = "/w/{workspace}/variables" as const;
 
-const optional = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined);
+const optional = <T extends z.ZodType>(schema: T) =>
+  schema.nullish().transform((value) => value ?? undefined);
 
 const CreateVariable = z.object({
   path: z.string(),
@@ -84,7 +85,8 @@ export const updateVariable = operation({
   body: EditVariable,
   responds: responds.text("confirmation"),
   audit: { operation: "variables.update", action_kind: "Update" },
-  run: async (ctx, { path, body, query }) => `variable ${await service.updateVariable(ctx, path, body, query)} updated`,
+  run: async (ctx, { path, body, query }) =>
+    `variable ${await service.updateVariable(ctx, path, body, query)} updated`,
 });
 
 export const deleteVariable = operation({

@@ -39,7 +39,11 @@ async function find(ctx: WorkspaceContext, db: Reader, path: string): Promise<Va
 }
 
 /** @throws NotFound, also when the caller may not read it */
-export async function getVariable(ctx: WorkspaceContext, path: string, db: Reader = ctx.app.db.read): Promise<Variable> {
+export async function getVariable(
+  ctx: WorkspaceContext,
+  path: string,
+  db: Reader = ctx.app.db.read,
+): Promise<Variable> {
   const { member } = ctx.caller;
   const row = await find(ctx, db, path);
   if (!row || !canRead(member, path, row.extra_perms)) {
@@ -57,7 +61,11 @@ async function toStored(ctx: WorkspaceContext, db: Reader, value: string, option
 }
 
 /** @throws BadRequest for a bad or taken path, Forbidden */
-export async function createVariable(ctx: WorkspaceContext, body: NewVariable, options: Options): Promise<void> {
+export async function createVariable(
+  ctx: WorkspaceContext,
+  body: NewVariable,
+  options: Options,
+): Promise<void> {
   const path = checkPath(body.path);
   const { member } = ctx.caller;
   if (!canWrite(member, path, {})) throw new Forbidden(`${ctx.username} may not write to ${path}`);
@@ -102,11 +110,18 @@ export async function updateVariable(
     }
     const is_secret = body.is_secret ?? row.is_secret;
     if (row.is_secret && !is_secret && body.value === undefined) {
-      throw new BadRequest("body field `value`: a secret can only be made readable together with a new value");
+      throw new BadRequest(
+        "body field `value`: a secret can only be made readable together with a new value",
+      );
     }
     let value = body.value ?? row.value;
     if (is_secret && (body.value !== undefined || !row.is_secret)) {
-      value = await toStored(ctx, tx, value, body.value === undefined ? { already_encrypted: false } : options);
+      value = await toStored(
+        ctx,
+        tx,
+        value,
+        body.value === undefined ? { already_encrypted: false } : options,
+      );
     }
     await tx
       .update(variables)
@@ -139,7 +154,9 @@ export async function readValue(ctx: WorkspaceContext, row: Variable): Promise<s
   if (member.operator && !member.is_admin && !identity.token?.job) {
     throw new Forbidden("operators do not read secrets directly");
   }
-  return ctx.write({ resource: row.path }, (tx) => decryptSecret(ctx.app, tx, member.workspace_id, row.value));
+  return ctx.write({ resource: row.path }, (tx) =>
+    decryptSecret(ctx.app, tx, member.workspace_id, row.value),
+  );
 }
 
 export async function listVariables(

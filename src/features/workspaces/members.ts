@@ -52,7 +52,9 @@ async function loadMember(app: App, identity: Identity, workspace_id: string): P
     .select()
     .from(workspaceMembers)
     .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.email, identity.email)));
-  const member: Member | null = row ? { ...row, is_admin: row.is_admin || identity.super_admin, groups: [] } : null;
+  const member: Member | null = row
+    ? { ...row, is_admin: row.is_admin || identity.super_admin, groups: [] }
+    : null;
   if (cache.generation === generation) {
     if (cache.members.size >= MAX_CACHED) cache.members.clear();
     cache.members.set(keyOf(workspace_id, identity.email), member);

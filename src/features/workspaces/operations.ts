@@ -15,7 +15,10 @@ export const createWorkspace = operation({
   body: z.object({
     id: z.string(),
     name: z.string(),
-    username: z.string().nullish().transform((name) => name ?? undefined),
+    username: z
+      .string()
+      .nullish()
+      .transform((name) => name ?? undefined),
     owner: z.string().optional(),
   }),
   responds: responds.created("confirmation"),
@@ -75,4 +78,9 @@ export const listUserWorkspaces = operation({
   }),
 });
 
-export const workspaceOperations: Operation[] = [createWorkspace, existsWorkspace, listWorkspaces, listUserWorkspaces];
+export const workspaceOperations: Operation[] = [
+  createWorkspace,
+  existsWorkspace,
+  listWorkspaces,
+  listUserWorkspaces,
+];

@@ -34,7 +34,9 @@ function unseal(key: Uint8Array, text: string, bound: string): string | undefine
   decipher.setAAD(Buffer.from(bound));
   decipher.setAuthTag(sealed.subarray(sealed.length - TAG));
   try {
-    return decipher.update(sealed.subarray(NONCE, sealed.length - TAG), undefined, "utf8") + decipher.final("utf8");
+    return (
+      decipher.update(sealed.subarray(NONCE, sealed.length - TAG), undefined, "utf8") + decipher.final("utf8")
+    );
   } catch {
     return undefined;
   }
@@ -57,9 +59,12 @@ async function keyOf(app: App, db: Reader, workspace_id: string): Promise<Uint8A
   if (!row) throw new NotFound(`workspace ${workspace_id}`);
   const text = unseal(app.instanceKey, row.wrapped_key, `workspace key ${workspace_id}`);
   if (text === undefined) {
-    throw new Internal(`the key of workspace ${workspace_id} cannot be unwrapped: the instance key is another one`, {
-      hint: "start the server with the instance.key or SVC_SECRET_KEY that this database was made with",
-    });
+    throw new Internal(
+      `the key of workspace ${workspace_id} cannot be unwrapped: the instance key is another one`,
+      {
+        hint: "start the server with the instance.key or SVC_SECRET_KEY that this database was made with",
+      },
+    );
   }
   const key = new Uint8Array(createHash("sha256").update(text).digest());
   keysOf(app).set(workspace_id, key);
@@ -67,12 +72,22 @@ async function keyOf(app: App, db: Reader, workspace_id: string): Promise<Uint8A
 }
 
 /** @returns text that only this workspace's key opens */
-export async function encryptSecret(app: App, db: Reader, workspace_id: string, plain: string): Promise<string> {
+export async function encryptSecret(
+  app: App,
+  db: Reader,
+  workspace_id: string,
+  plain: string,
+): Promise<string> {
   return seal(await keyOf(app, db, workspace_id), plain, workspace_id);
 }
 
 /** @throws BadRequest when the text was encrypted for another workspace, or not by this service */
-export async function decryptSecret(app: App, db: Reader, workspace_id: string, text: string): Promise<string> {
+export async function decryptSecret(
+  app: App,
+  db: Reader,
+  workspace_id: string,
+  text: string,
+): Promise<string> {
   const plain = unseal(await keyOf(app, db, workspace_id), text, workspace_id);
   if (plain === undefined) {
     throw new BadRequest(`the encrypted value cannot be read with the key of workspace ${workspace_id}`);

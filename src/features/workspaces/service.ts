@@ -33,16 +33,27 @@ export async function createWorkspace(ctx: UserContext, body: NewWorkspace): Pro
   await ctx.write({ resource: id }, async (tx) => {
     const [user] = await tx.select({ username: users.username }).from(users).where(eq(users.email, owner));
     if (!user && !memberless) {
-      throw new NotFound(`user ${owner}`, { hint: "name an existing user as the owner: svc user create --email …" });
+      throw new NotFound(`user ${owner}`, {
+        hint: "name an existing user as the owner: svc user create --email …",
+      });
     }
     await tx.lock(`workspace ${id}`);
     const [taken] = await tx.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.id, id));
     if (taken) throw new BadRequest(`there is a workspace with id ${id} already`);
     const created_at = app.clock();
-    await tx.insert(workspaces).values({ id, name: body.name, owner, created_at, ...newWorkspaceKey(app, id) });
+    await tx
+      .insert(workspaces)
+      .values({ id, name: body.name, owner, created_at, ...newWorkspaceKey(app, id) });
     if (user) {
       const username = checkUsername(body.username || user.username || usernameFromEmail(owner));
-      const member = { workspace_id: id, email: owner, username, is_admin: true, operator: false, created_at };
+      const member = {
+        workspace_id: id,
+        email: owner,
+        username,
+        is_admin: true,
+        operator: false,
+        created_at,
+      };
       await tx.insert(workspaceMembers).values(member);
     }
     tx.afterCommit(() => forgetMembers(app));

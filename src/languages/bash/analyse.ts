@@ -42,7 +42,8 @@ export async function analyseBash(content: string): Promise<ScriptAnalysis> {
 
 async function checkSyntax(content: string): Promise<void> {
   const bash = Bun.which("bash");
-  if (!bash) throw new BadRequest("bash is not installed on this server: bash scripts cannot be deployed or run");
+  if (!bash)
+    throw new BadRequest("bash is not installed on this server: bash scripts cannot be deployed or run");
   const child = Bun.spawn([bash, "-n", "/dev/stdin"], {
     stdin: new TextEncoder().encode(content),
     stdout: "ignore",

@@ -13,9 +13,12 @@ interface Inspection {
 export async function analysePython(content: string): Promise<ScriptAnalysis> {
   const python = Bun.which("python3");
   if (!python) {
-    throw new BadRequest("python3 is not installed on this server: Python scripts cannot be deployed or run", {
-      hint: "install Python 3.8 or newer where the server finds it on its PATH",
-    });
+    throw new BadRequest(
+      "python3 is not installed on this server: Python scripts cannot be deployed or run",
+      {
+        hint: "install Python 3.8 or newer where the server finds it on its PATH",
+      },
+    );
   }
   const child = Bun.spawn([python, "-I", "-c", inspector], {
     stdin: new TextEncoder().encode(content),

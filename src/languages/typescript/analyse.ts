@@ -58,11 +58,15 @@ function exportName(node: Node): string {
 }
 
 function* declaredFunctions(statement: Node): Generator<[string, Callable]> {
-  if (statement.type === "FunctionDeclaration" && statement.id) yield [statement.id.name, statement as Callable];
+  if (statement.type === "FunctionDeclaration" && statement.id)
+    yield [statement.id.name, statement as Callable];
   if (statement.type !== "VariableDeclaration") return;
   for (const { id, init } of statement.declarations) {
     const fn = init ? unwrap(init as Expression) : undefined;
-    if (id.type === "Identifier" && (fn?.type === "ArrowFunctionExpression" || fn?.type === "FunctionExpression")) {
+    if (
+      id.type === "Identifier" &&
+      (fn?.type === "ArrowFunctionExpression" || fn?.type === "FunctionExpression")
+    ) {
       yield [id.name, fn as unknown as Callable];
     }
   }

@@ -54,7 +54,8 @@ function visit(node: Node, enter: (node: Node) => void): void {
     else if (typeof at === "object" && at !== null && "type" in at) {
       enter(at as Node);
       for (const [key, value] of Object.entries(at)) {
-        if (typeof value === "object" && value !== null && key !== "loc" && !key.endsWith("Comments")) stack.push(value);
+        if (typeof value === "object" && value !== null && key !== "loc" && !key.endsWith("Comments"))
+          stack.push(value);
       }
     }
   }
@@ -71,7 +72,12 @@ const PACKAGE = /^(?:npm:)?((?:@[a-z0-9~._-]+\/)?[a-z0-9~._-]+)(?:@([^/]+))?(\/.
 
 /** Undefined for what is no npm package: relative and absolute paths, built-in modules. */
 function parseSpecifier(specifier: string): PackageSpecifier | undefined {
-  if (/^[./]/.test(specifier) || specifier.startsWith("node:") || specifier === "bun" || specifier.startsWith("bun:")) {
+  if (
+    /^[./]/.test(specifier) ||
+    specifier.startsWith("node:") ||
+    specifier === "bun" ||
+    specifier.startsWith("bun:")
+  ) {
     return undefined;
   }
   const match = PACKAGE.exec(specifier);
@@ -89,7 +95,9 @@ export function toDependencies(sites: ImportSite[]): Dependency[] {
   const versions = new Map<string, string | undefined>();
   for (const { specifier, line } of sites) {
     if (/^[a-z]+:\/\//i.test(specifier)) {
-      throw new BadRequest(`line ${line} imports from a URL, which is not supported: import the npm package instead`);
+      throw new BadRequest(
+        `line ${line} imports from a URL, which is not supported: import the npm package instead`,
+      );
     }
     const found = parseSpecifier(specifier);
     if (!found) continue;

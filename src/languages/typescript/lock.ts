@@ -31,7 +31,10 @@ const SEPARATOR = "\n//bun.lock\n";
 export function parseLock(lock: string): { package_json: string; bun_lock: string } | undefined {
   if (lock.trim() === "") return undefined;
   const at = lock.indexOf(SEPARATOR);
-  if (at < 0) throw new BadRequest("the lock is not one of ours: it must be a package.json, a line //bun.lock, and the lock file");
+  if (at < 0)
+    throw new BadRequest(
+      "the lock is not one of ours: it must be a package.json, a line //bun.lock, and the lock file",
+    );
   return { package_json: lock.slice(0, at), bun_lock: lock.slice(at + SEPARATOR.length) };
 }
 
@@ -40,7 +43,9 @@ export async function createLock(dependencies: Dependency[], options: Options): 
   await mkdir(options.directory, { recursive: true });
   const folder = await mkdtemp(join(options.directory, "lock-"));
   try {
-    const manifest = { dependencies: Object.fromEntries(dependencies.map(({ name, version }) => [name, version])) };
+    const manifest = {
+      dependencies: Object.fromEntries(dependencies.map(({ name, version }) => [name, version])),
+    };
     const package_json = JSON.stringify(manifest, undefined, 2);
     await writeFile(join(folder, "package.json"), package_json);
     await run(["install", "--lockfile-only", "--ignore-scripts", "--no-progress"], folder, options);

@@ -2,7 +2,7 @@
 import type { Node } from "@babel/types";
 import type { Parameter, Schema } from "../types.ts";
 import { literalValue } from "./literals.ts";
-import { isOptionalType, toSchema, type TypeTable } from "./schema.ts";
+import { isOptionalType, type TypeTable, toSchema } from "./schema.ts";
 
 export interface ParameterContext {
   types: TypeTable;
@@ -34,7 +34,8 @@ function toParameter(node: Node, index: number, count: number, { types }: Parame
     return { ...target, schema: { ...inferred, default: initial }, optional: true };
   }
   if (node.type === "ObjectPattern") return destructured(node, index, count, types);
-  if (node.type !== "Identifier") return { name: `arg${index + 1}`, kind: "named", schema: {}, optional: true };
+  if (node.type !== "Identifier")
+    return { name: `arg${index + 1}`, kind: "named", schema: {}, optional: true };
   const annotation = typeOf(node);
   const schema = annotation ? toSchema(annotation, types) : {};
   return {
@@ -47,9 +48,16 @@ function toParameter(node: Node, index: number, count: number, { types }: Parame
 }
 
 /** `main({ a, b }: { a: string; b?: number })` alone takes the whole arguments object. */
-function destructured(node: Extract<Node, { type: "ObjectPattern" }>, index: number, count: number, types: TypeTable): Parameter {
+function destructured(
+  node: Extract<Node, { type: "ObjectPattern" }>,
+  index: number,
+  count: number,
+  types: TypeTable,
+): Parameter {
   const annotation = typeOf(node);
-  const schema: Schema = annotation ? toSchema(annotation, types) : { type: "object", properties: {}, required: [] };
+  const schema: Schema = annotation
+    ? toSchema(annotation, types)
+    : { type: "object", properties: {}, required: [] };
   const properties = { ...(schema.properties as Record<string, Schema> | undefined) };
   const required = new Set((schema.required as string[] | undefined) ?? []);
   for (const property of node.properties) {

@@ -23,7 +23,8 @@ export function collectTypes(body: Statement[]): TypeTable {
 
 /** A type that `undefined` or `null` belongs to. */
 export function isOptionalType(type: Node, types: TypeTable): boolean {
-  if (type.type === "TSUnionType") return type.types.some((member) => isNothing(member) || isOptionalType(member, types));
+  if (type.type === "TSUnionType")
+    return type.types.some((member) => isNothing(member) || isOptionalType(member, types));
   const named = type.type === "TSTypeReference" ? types.get(nameOf(type)) : undefined;
   return named !== undefined && named.type === "TSUnionType" && isOptionalType(named, new Map());
 }
@@ -56,7 +57,10 @@ export function toSchema(type: Node, types: TypeTable, depth = 0): Schema {
     case "TSArrayType":
       return { type: "array", items: nested(type.elementType) };
     case "TSTupleType":
-      return { type: "array", prefixItems: type.elementTypes.map((element) => nested(tupleElement(element))) };
+      return {
+        type: "array",
+        prefixItems: type.elementTypes.map((element) => nested(tupleElement(element))),
+      };
     case "TSLiteralType":
       return literalSchema(type.literal);
     case "TSTemplateLiteralType":
@@ -80,11 +84,17 @@ export function toSchema(type: Node, types: TypeTable, depth = 0): Schema {
 
 function tupleElement(element: Node): Node {
   if (element.type === "TSNamedTupleMember") return element.elementType;
-  return element.type === "TSOptionalType" || element.type === "TSRestType" ? element.typeAnnotation : element;
+  return element.type === "TSOptionalType" || element.type === "TSRestType"
+    ? element.typeAnnotation
+    : element;
 }
 
 function literalSchema(literal: Node): Schema {
-  if (literal.type === "StringLiteral" || literal.type === "NumericLiteral" || literal.type === "BooleanLiteral") {
+  if (
+    literal.type === "StringLiteral" ||
+    literal.type === "NumericLiteral" ||
+    literal.type === "BooleanLiteral"
+  ) {
     return { type: typeof literal.value, enum: [literal.value] };
   }
   if (literal.type === "UnaryExpression" && literal.argument.type === "NumericLiteral") {
@@ -101,7 +111,10 @@ function objectSchema(members: Node[], nested: (node: Node) => Schema): Schema {
     const { key } = member;
     const name = key.type === "Identifier" ? key.name : key.type === "StringLiteral" ? key.value : undefined;
     if (name === undefined) continue;
-    const annotation = member.typeAnnotation as Extract<Node, { type: "TSTypeAnnotation" }> | null | undefined;
+    const annotation = member.typeAnnotation as
+      | Extract<Node, { type: "TSTypeAnnotation" }>
+      | null
+      | undefined;
     const type = annotation?.typeAnnotation;
     properties[name] = type ? nested(type) : {};
     if (!member.optional && !(type && isOptionalType(type, new Map()))) required.push(name);
@@ -137,7 +150,10 @@ function unionSchema(members: Node[], nested: (node: Node) => Schema): Schema {
 
 function intersectionSchema(schemas: Schema[]): Schema {
   if (!schemas.every((schema) => schema.type === "object" && schema.properties)) return { allOf: schemas };
-  const properties = Object.assign({}, ...schemas.map((schema) => schema.properties)) as Record<string, Schema>;
+  const properties = Object.assign({}, ...schemas.map((schema) => schema.properties)) as Record<
+    string,
+    Schema
+  >;
   const required = [...new Set(schemas.flatMap((schema) => (schema.required as string[] | undefined) ?? []))];
   return { type: "object", properties, required, order: Object.keys(properties) };
 }
@@ -147,7 +163,11 @@ type Reference = Extract<Node, { type: "TSTypeReference" }>;
 /** The last part of a possibly qualified name: `RT.Postgresql` → `Postgresql`. */
 function nameOf(type: Reference): string {
   const { typeName } = type;
-  return typeName.type === "Identifier" ? typeName.name : typeName.type === "TSQualifiedName" ? typeName.right.name : "";
+  return typeName.type === "Identifier"
+    ? typeName.name
+    : typeName.type === "TSQualifiedName"
+      ? typeName.right.name
+      : "";
 }
 
 function referenceSchema(type: Reference, types: TypeTable, nested: (node: Node) => Schema): Schema {
@@ -187,7 +207,10 @@ function referenceSchema(type: Reference, types: TypeTable, nested: (node: Node)
 }
 
 function argumentsOf(type: Reference): Node[] {
-  const list = (type as { typeParameters?: { params: Node[] } | null; typeArguments?: { params: Node[] } | null });
+  const list = type as {
+    typeParameters?: { params: Node[] } | null;
+    typeArguments?: { params: Node[] } | null;
+  };
   return (list.typeArguments ?? list.typeParameters)?.params ?? [];
 }
 

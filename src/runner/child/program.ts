@@ -46,6 +46,26 @@ function openLibc() {
 // What the user's code starts stays below this process, also what tries to get away: it is found and ended from here.
 libc?.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 
+/**
+ * Whether the job has printed. What the server has taken out of a pipe may reach its job after this process's answer
+ * does, so a job that printed ends its output with a mark; what bypasses these functions is seen in the pipe.
+ */
+let printed = false;
+for (const [name, original] of Object.entries(console)) {
+  if (typeof original !== "function" || name === "Console") continue;
+  (console as unknown as Record<string, unknown>)[name] = function (this: unknown, ...values: unknown[]) {
+    printed = true;
+    return (original as (...values: unknown[]) => unknown).apply(this, values);
+  };
+}
+for (const stream of [process.stdout, process.stderr]) {
+  const original = stream.write.bind(stream) as (...values: unknown[]) => boolean;
+  stream.write = ((...values: unknown[]) => {
+    printed = true;
+    return original(...values);
+  }) as typeof stream.write;
+}
+
 let loaded: { module: Record<string, unknown>; load: Load } | undefined;
 let failRunning: ((error: JobError) => void) | undefined;
 
@@ -90,7 +110,8 @@ async function run(message: Run): Promise<void> {
 }
 
 function finishNow(outcome: Partial<Done>): void {
-  const fence = (libc ? pending(1) : 1) | (libc ? pending(2) : 2);
+  const fence = printed || !libc ? 3 : pending(1) | pending(2);
+  printed = false;
   if (fence !== 0) {
     const mark = `\0${loaded!.load.nonce}\0`;
     if (fence & 1) writeAll(1, mark);
@@ -126,7 +147,10 @@ async function call(message: Run): Promise<Partial<Done>> {
   let args = JSON.parse(message.args) as Record<string, unknown>;
   const outcome: Partial<Done> = {};
   if (message.preprocessor_input !== undefined) {
-    args = (await functionNamed(module, "preprocessor")(JSON.parse(message.preprocessor_input))) as typeof args;
+    args = (await functionNamed(
+      module,
+      "preprocessor",
+    )(JSON.parse(message.preprocessor_input))) as typeof args;
     outcome.preprocessed_args = toJson(args, message.max_result);
   }
   const main = functionNamed(module, message.entrypoint);
@@ -145,7 +169,10 @@ async function call(message: Run): Promise<Partial<Done>> {
 function functionNamed(module: Record<string, unknown>, name: string): (...args: unknown[]) => unknown {
   const found = module[name];
   if (typeof found === "function") return found as (...args: unknown[]) => unknown;
-  throw Object.assign(new Error(`the script exports no function \`${name}\``), { name: "MissingFunction", stack: "" });
+  throw Object.assign(new Error(`the script exports no function \`${name}\``), {
+    name: "MissingFunction",
+    stack: "",
+  });
 }
 
 function bind(parameters: ParameterBinding[], args: Record<string, unknown>): unknown[] {
@@ -205,19 +232,25 @@ function toJson(value: unknown, limit: number): string {
   // Characters are at least a byte: the exact count is only taken near the limit.
   if (text.length > limit || (text.length * 3 > limit && Buffer.byteLength(text) > limit)) {
     const size = Math.ceil(Buffer.byteLength(text) / 1_000_000);
-    throw Object.assign(new Error(`the result is ${size} MB, more than the ${Math.floor(limit / 1_000_000)} MB allowed`), {
-      name: "ResultTooLarge",
-      stack: "",
-    });
+    throw Object.assign(
+      new Error(`the result is ${size} MB, more than the ${Math.floor(limit / 1_000_000)} MB allowed`),
+      {
+        name: "ResultTooLarge",
+        stack: "",
+      },
+    );
   }
   return text;
 }
 
 function notJson(message: string): Error {
-  return Object.assign(new Error(`${message}, which is not JSON: return plain objects, arrays, strings, numbers`), {
-    name: "ResultNotSerializable",
-    stack: "",
-  });
+  return Object.assign(
+    new Error(`${message}, which is not JSON: return plain objects, arrays, strings, numbers`),
+    {
+      name: "ResultNotSerializable",
+      stack: "",
+    },
+  );
 }
 
 function toError(cause: unknown): JobError {
@@ -230,12 +263,14 @@ function toError(cause: unknown): JobError {
   if (stack) error.stack = stack;
   const extra: Record<string, unknown> = {};
   for (const key of Object.keys(cause)) {
-    if (key !== "name" && key !== "message" && key !== "stack") extra[key] = (cause as unknown as Record<string, unknown>)[key];
+    if (key !== "name" && key !== "message" && key !== "stack")
+      extra[key] = (cause as unknown as Record<string, unknown>)[key];
   }
   const text = Object.keys(extra).length > 0 ? safeJson(extra) : undefined;
   if (text) error.extra = JSON.parse(text);
   // What the bundler says of a file that does not parse stands in `errors` of an AggregateError.
-  if (cause instanceof AggregateError) error.message += cause.errors.map((each) => `\n${String(each)}`).join("");
+  if (cause instanceof AggregateError)
+    error.message += cause.errors.map((each) => `\n${String(each)}`).join("");
   return error;
 }
 
@@ -282,8 +317,14 @@ function become(message: Exec): void {
   libc.signal(SIGPIPE, 0);
   libc.signal(SIGXFSZ, 0);
   libc.fcntl(channelFd, F_SETFD, message.keep_channel ? 0 : FD_CLOEXEC);
-  const environment = { ...message.environment, ...(message.keep_channel ? { SVC_CHANNEL_FD: String(channelFd) } : {}) };
+  const environment = {
+    ...message.environment,
+    ...(message.keep_channel ? { SVC_CHANNEL_FD: String(channelFd) } : {}),
+  };
   const pairs = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
   libc.execve(text(message.program), list(message.argv), list(pairs));
-  send({ t: "load_failed", error: { name: "ExecutionErr", message: `${message.program} could not be started` } });
+  send({
+    t: "load_failed",
+    error: { name: "ExecutionErr", message: `${message.program} could not be started` },
+  });
 }

