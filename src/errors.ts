@@ -1,33 +1,48 @@
 /**
  * The errors a caller can cause or must be told about. The `name` is the machine-readable identifier that travels
- * in the `svc-error` header; the HTTP status belongs to src/http/respond.ts, which is the one place that gives it.
+ * in the `svc-error` header (spelled out, since a class's own name does not survive minification); the HTTP status
+ * belongs to src/http/respond.ts, which is the one place that gives it.
  */
 export class SvcError extends Error {
   /** What a person can do about it; shown by the CLI under the message. */
   readonly hint: string | undefined;
   constructor(message: string, options: { cause?: unknown; hint?: string } = {}) {
     super(message, { cause: options.cause });
-    this.name = new.target.name;
     this.hint = options.hint;
   }
 }
 
 /** The request is well-formed HTTP but says something wrong: a bad field, a bad path, a duplicate. */
-export class BadRequest extends SvcError {}
+export class BadRequest extends SvcError {
+  override readonly name: string = "BadRequest";
+}
 /** The body or a parameter does not have the declared shape. */
-export class InvalidInput extends SvcError {}
+export class InvalidInput extends SvcError {
+  override readonly name: string = "InvalidInput";
+}
 /** No credentials, or ones that are unknown, expired or not meant for this workspace. */
-export class Unauthorized extends SvcError {}
+export class Unauthorized extends SvcError {
+  override readonly name: string = "Unauthorized";
+}
 /** The caller is known and may not do this. */
-export class Forbidden extends SvcError {}
+export class Forbidden extends SvcError {
+  override readonly name: string = "Forbidden";
+}
 /** There is no such thing, or the caller may not know that there is. */
-export class NotFound extends SvcError {}
+export class NotFound extends SvcError {
+  override readonly name: string = "NotFound";
+}
 /** The body is larger than the server accepts. */
-export class PayloadTooLarge extends SvcError {}
+export class PayloadTooLarge extends SvcError {
+  override readonly name: string = "PayloadTooLarge";
+}
 /** The media type cannot be handled here. */
-export class UnsupportedMediaType extends SvcError {}
+export class UnsupportedMediaType extends SvcError {
+  override readonly name: string = "UnsupportedMediaType";
+}
 /** Too many attempts; `retry_after_s` says when the next one is welcome. */
 export class TooManyRequests extends SvcError {
+  override readonly name: string = "TooManyRequests";
   readonly retry_after_s: number;
   constructor(message: string, retry_after_s: number) {
     super(message);
@@ -35,10 +50,18 @@ export class TooManyRequests extends SvcError {
   }
 }
 /** The server is draining or has no room for this call now. */
-export class Unavailable extends SvcError {}
+export class Unavailable extends SvcError {
+  override readonly name: string = "Unavailable";
+}
 /** The disk or the database's quota is full: nothing was stored. */
-export class StorageFull extends SvcError {}
+export class StorageFull extends SvcError {
+  override readonly name: string = "StorageFull";
+}
 /** A synchronous call waited as long as the instance allows. */
-export class WaitTimeout extends SvcError {}
+export class WaitTimeout extends SvcError {
+  override readonly name: string = "WaitTimeout";
+}
 /** The service itself failed; the message is safe to show, the cause goes to the log. */
-export class Internal extends SvcError {}
+export class Internal extends SvcError {
+  override readonly name: string = "Internal";
+}

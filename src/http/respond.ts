@@ -2,36 +2,21 @@
 import * as errors from "../errors.ts";
 import type { Responds } from "./operation.ts";
 
-const STATUS = new Map<string, number>([
-  ["BadRequest", 400],
-  ["InvalidInput", 400],
-  ["Unauthorized", 401],
-  ["Forbidden", 403],
-  ["NotFound", 404],
-  ["PayloadTooLarge", 413],
-  ["UnsupportedMediaType", 415],
-  ["TooManyRequests", 429],
-  ["Internal", 500],
-  ["WaitTimeout", 500],
-  ["Unavailable", 503],
-  ["StorageFull", 507],
-]);
-
-/** What existing clients of the interface read at the beginning of an error's text. */
-const PREFIX = new Map<string, string>([
-  ["BadRequest", "Bad request"],
-  ["InvalidInput", "Bad request"],
-  ["Unauthorized", "Unauthorized"],
-  ["Forbidden", "Permission denied"],
-  ["NotFound", "Not found"],
-  ["PayloadTooLarge", "Payload too large"],
-  ["UnsupportedMediaType", "Unsupported media type"],
-  ["TooManyRequests", "Too many requests"],
-  ["Internal", "Internal"],
-  ["WaitTimeout", "Internal"],
-  ["Unavailable", "Unavailable"],
-  ["StorageFull", "Storage full"],
-]);
+/** Status of each class, and what existing clients of the interface read at the beginning of an error's text. */
+const KINDS: [kind: typeof errors.SvcError | typeof errors.TooManyRequests, status: number, prefix: string][] = [
+  [errors.BadRequest, 400, "Bad request"],
+  [errors.InvalidInput, 400, "Bad request"],
+  [errors.Unauthorized, 401, "Unauthorized"],
+  [errors.Forbidden, 403, "Permission denied"],
+  [errors.NotFound, 404, "Not found"],
+  [errors.PayloadTooLarge, 413, "Payload too large"],
+  [errors.UnsupportedMediaType, 415, "Unsupported media type"],
+  [errors.TooManyRequests, 429, "Too many requests"],
+  [errors.Internal, 500, "Internal"],
+  [errors.WaitTimeout, 500, "Internal"],
+  [errors.Unavailable, 503, "Unavailable"],
+  [errors.StorageFull, 507, "Storage full"],
+];
 
 export interface ErrorShape {
   name: string;
@@ -41,8 +26,8 @@ export interface ErrorShape {
 }
 
 /**
- * What may be told of an error. A class derived from a declared one (a syntax fault is a bad request) takes its
- * nearest ancestor's status; anything that is not an SvcError is ours and hides its message.
+ * What may be told of an error. A class derived from a listed one (a syntax fault is a bad request) takes its status;
+ * anything that is not an SvcError is ours and hides its message.
  */
 export function describeError(error: unknown): ErrorShape {
   if (!(error instanceof errors.SvcError)) {
@@ -53,17 +38,8 @@ export function describeError(error: unknown): ErrorShape {
       hint: undefined,
     };
   }
-  let prototype: object = Object.getPrototypeOf(error);
-  while (!STATUS.has(prototype.constructor.name) && prototype.constructor !== errors.SvcError) {
-    prototype = Object.getPrototypeOf(prototype);
-  }
-  const declared = prototype.constructor.name;
-  return {
-    name: error.name,
-    status: STATUS.get(declared) ?? 500,
-    message: `${PREFIX.get(declared) ?? "Internal"}: ${error.message}`,
-    hint: error.hint,
-  };
+  const [, status, prefix] = KINDS.find(([kind]) => error instanceof kind) ?? [undefined, 500, "Internal"];
+  return { name: error.name, status, message: `${prefix}: ${error.message}`, hint: error.hint };
 }
 
 /** text/plain for existing clients; RFC 9457 for who asks for application/problem+json. */

@@ -34,6 +34,7 @@ export interface ScriptAnalysis {
 
 /** The source does not parse. */
 export class SyntaxFault extends BadRequest {
+  override readonly name: string = "SyntaxFault";
   /** Both count from 1. */
   readonly line: number;
   readonly column: number;

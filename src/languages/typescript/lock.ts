@@ -9,7 +9,9 @@ import { BadRequest } from "../../errors.ts";
 import type { Dependency } from "../types.ts";
 
 /** The packages could not be resolved or installed; the message names the package and what the registry said. */
-export class DependencyError extends BadRequest {}
+export class DependencyError extends BadRequest {
+  override readonly name: string = "DependencyError";
+}
 
 export interface Installer {
   /** A Bun command line, e.g. this executable. */

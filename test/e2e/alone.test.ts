@@ -1,0 +1,212 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { newPlace, type Place, processesOf, setUp, until } from "./executable.ts";
+
+const places: Place[] = [];
+const place = () => {
+  const made = newPlace();
+  places.push(made);
+  return made;
+};
+afterAll(() => {
+  for (const made of places) made.remove();
+});
+
+describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
+  test("the demo runs and ends", async () => {
+    const { svc } = place();
+    const { code, out, err } = await svc(["demo", "--exit", "--port", "0"]);
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toContain("Hello, World!");
+    expect(out).toContain("lift-off");
+    expect(out).not.toContain("✗");
+  }, 60_000);
+
+  test("a file is run with no server and no workspace, and leaves nothing running", async () => {
+    const { svc, folder, data_dir } = place();
+    writeFileSync(join(folder, "add.ts"), "export function main(a: number, b = 1) { console.log('adding'); return { sum: a + b } }");
+    const good = await svc(["run", "./add.ts", "-d", '{"a":41}']);
+    expect([good.code, JSON.parse(good.out), good.err]).toEqual([0, { sum: 42 }, "adding\n"]);
+    const piped = await svc(["run", "./add.ts", "-d", "-"], { stdin: '{"a":1,"b":2}' });
+    expect(JSON.parse(piped.out)).toEqual({ sum: 3 });
+    writeFileSync(join(folder, "bad.ts"), "export function main() { throw new RangeError('too far') }");
+    const bad = await svc(["run", "./bad.ts"]);
+    expect([bad.code, bad.out]).toEqual([1, ""]);
+    expect(bad.err).toContain("RangeError: too far");
+    expect(await processesOf(data_dir)).toEqual([]);
+  }, 60_000);
+
+  test("dependencies are locked and installed by the executable itself", async () => {
+    const { svc, folder } = place();
+    writeFileSync(join(folder, "odd.ts"), 'import isOdd from "is-odd@3.0.1"; export const main = (n: number) => isOdd(n)');
+    const { code, out, err } = await svc(["run", "./odd.ts", "-d", '{"n":3}']);
+    expect([code, out.trim(), err]).toEqual([0, "true", expect.anything()]);
+  }, 60_000);
+
+  test("a second server on the same directory refuses and names the owner", async () => {
+    const made = place();
+    const server = await made.serve();
+    const { code, err } = await made.svc(["serve", "--port", "0"]);
+    expect(code).toBe(1);
+    expect(err).toContain(`process ${server.pid}`);
+    process.kill(server.pid, "SIGTERM");
+    expect(await server.process.exited).toBe(0);
+  }, 30_000);
+
+  test("the files that hold secrets are the owner's alone", async () => {
+    const made = place();
+    const server = await made.serve();
+    expect(statSync(join(made.data_dir, "instance.key")).mode & 0o777).toBe(0o600);
+    expect(statSync(join(made.data_dir, "svc.sock")).mode & 0o777).toBe(0o600);
+    expect(statSync(made.data_dir).mode & 0o777).toBe(0o700);
+    process.kill(server.pid, "SIGTERM");
+    await server.process.exited;
+  }, 30_000);
+
+  test("the setup link makes the first super admin, once", async () => {
+    const made = place();
+    const server = await made.serve();
+    expect((await fetch(server.setup_url!)).headers.get("content-type")).toContain("text/html");
+    const body = new URLSearchParams({ email: "first@example.org", password: "pw" });
+    const made1 = await fetch(server.setup_url!, { method: "POST", body });
+    expect(made1.status).toBe(201);
+    const token = await made1.text();
+    const who = await fetch(`${server.url}/api/users/whoami`, { headers: { cookie: `token=${token}` } });
+    expect(await who.json()).toMatchObject({ email: "first@example.org", super_admin: true });
+    const again = await fetch(server.setup_url!, { method: "POST", body });
+    expect(again.status).toBe(404);
+    process.kill(server.pid, "SIGTERM");
+    await server.process.exited;
+  }, 30_000);
+
+  test("SIGTERM lets a short job finish and puts a long one back, which runs after the restart", async () => {
+    const made = place();
+    const server = await made.serve({ env: { SVC_DRAIN_S: "1" } });
+    const token = await setUp(server);
+    const headers = { authorization: `Bearer ${token}` };
+    const content = `import { existsSync, writeFileSync } from "node:fs";
+      export async function main(ms: number, mark: string) {
+        if (existsSync(mark)) return "again";
+        writeFileSync(mark, "");
+        await Bun.sleep(ms);
+        return "first";
+      }`;
+    await server.operator("/w/acme/scripts/create", { path: "u/ann/sleeps", language: "bun", content });
+    const start = async (ms: number, mark: string) => {
+      const body = JSON.stringify({ ms, mark: join(made.folder, mark) });
+      return (await fetch(`${server.url}/api/w/acme/jobs/run/p/u/ann/sleeps`, { method: "POST", headers, body })).text();
+    };
+    const short = await start(300, "short");
+    const long = await start(60_000, "long");
+    await until(() => (existsSync(join(made.folder, "long")) && existsSync(join(made.folder, "short")) ? true : undefined), "both to run");
+    process.kill(server.pid, "SIGTERM");
+    expect(await server.process.exited).toBe(0);
+    expect(await processesOf(made.data_dir)).toEqual([]);
+
+    const next = await made.serve();
+    const result = async (id: string) =>
+      until(async () => {
+        const answer = await fetch(`${next.url}/api/w/acme/jobs_u/completed/get_result/${id}`, { headers });
+        return answer.status === 200 ? answer.json() : undefined;
+      }, id);
+    expect([await result(short), await result(long)]).toEqual(["first", "again"]);
+    process.kill(next.pid, "SIGTERM");
+    await next.process.exited;
+  }, 60_000);
+});
+
+describe("no process outlives its reason", () => {
+  const escape = (mark: string) => `
+    import { spawn } from "node:child_process";
+    export async function main(how: string) {
+      // Two forks and a session of its own, with an empty environment.
+      spawn("sh", ["-c", "env -i setsid sh -c 'sleep 300.${mark} & sleep 300.${mark}' & exit 0"], { stdio: "ignore" });
+      await Bun.sleep(300);
+      if (how === "hang") await Bun.sleep(60_000);
+      if (how === "exit") process.exit(0);
+      return "done";
+    }`;
+  const sleepers = (mark: string) => processesOf(`sleep 300.${mark}`);
+
+  test("at a job's end, its timeout, its own exit, and when the server is killed", async () => {
+    const made = place();
+    const server = await made.serve();
+    const token = await setUp(server);
+    const headers = { authorization: `Bearer ${token}` };
+    const mark = String(Math.floor(Math.random() * 1e9));
+    await server.operator("/w/acme/scripts/create", { path: "u/ann/escape", language: "bun", content: escape(mark) });
+    const run = (how: string, query = "") =>
+      fetch(`${server.url}/api/w/acme/jobs/run_wait_result/p/u/ann/escape${query}`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify({ how }),
+      }).then((response) => response.json() as Promise<any>);
+    expect(await run("return")).toBe("done");
+    expect(await sleepers(mark)).toEqual([]);
+    expect((await run("hang", "?timeout=1")).error.name).toBe("ExecutionTimeout");
+    expect(await sleepers(mark)).toEqual([]);
+    expect((await run("exit")).error.message).toContain("code 0");
+    expect(await sleepers(mark)).toEqual([]);
+
+    await fetch(`${server.url}/api/w/acme/jobs/run/p/u/ann/escape`, { method: "POST", headers, body: '{"how":"hang"}' });
+    await until(async () => ((await sleepers(mark)).length > 0 ? true : undefined), "the escaped process");
+    process.kill(server.pid, "SIGKILL");
+    await until(async () => ((await sleepers(mark)).length === 0 ? true : undefined), "the escaped process to be gone", 5_000);
+    await until(async () => ((await processesOf(made.data_dir)).length === 0 ? true : undefined), "the children's end", 8_000);
+  }, 60_000);
+});
+
+describe("a disk that is full", () => {
+  test("the database's quota: calls say so, nothing is lost, the server goes on", async () => {
+    const made = place();
+    const server = await made.serve({ env: { SVC_MAX_DATABASE_MB: "1" } });
+    const token = await setUp(server);
+    const headers = { authorization: `Bearer ${token}` };
+    const content = "export const main = (text: string) => text.length";
+    await server.operator("/w/acme/scripts/create", { path: "u/ann/length", language: "bun", content });
+    const accepted: string[] = [];
+    let refused: Response | undefined;
+    for (let n = 0; n < 100 && !refused; n++) {
+      const body = JSON.stringify({ text: "x".repeat(50_000) });
+      const answer = await fetch(`${server.url}/api/w/acme/jobs/run/p/u/ann/length`, { method: "POST", headers, body });
+      if (answer.status === 201) accepted.push(await answer.text());
+      else refused = answer;
+    }
+    expect(refused?.status).toBe(507);
+    expect(refused?.headers.get("svc-error")).toBe("StorageFull");
+    expect(await refused!.text()).toContain("nothing was stored");
+    expect((await fetch(`${server.url}/api/version`)).status).toBe(200);
+    const known = await fetch(`${server.url}/api/w/acme/jobs/list`, { headers }).then((answer) => answer.json() as Promise<any[]>);
+    expect(known.map((job) => job.id).filter((id) => accepted.includes(id)).length).toBe(accepted.length);
+    process.kill(server.pid, "SIGKILL");
+    await server.process.exited;
+    const roomier = await made.serve();
+    for (const id of accepted) {
+      await until(async () => {
+        const answer = await fetch(`${roomier.url}/api/w/acme/jobs_u/completed/get_result/${id}`, { headers });
+        return answer.status === 200 ? true : undefined;
+      }, id);
+    }
+    process.kill(roomier.pid, "SIGTERM");
+    await roomier.process.exited;
+  }, 60_000);
+
+  test("a limit on file sizes: the server is not killed by it", async () => {
+    const made = place();
+    const server = await made.serve({ under: ["bash", "-c", 'ulimit -f 3000; exec "$@"', "bash"] });
+    const token = await setUp(server);
+    const headers = { authorization: `Bearer ${token}` };
+    await server.operator("/w/acme/scripts/create", { path: "u/ann/one", language: "bun", content: "export const main = () => 1" });
+    let status = 0;
+    for (let n = 0; n < 60 && status < 300; n++) {
+      const body = JSON.stringify({ text: "x".repeat(100_000) });
+      status = (await fetch(`${server.url}/api/w/acme/jobs/run/p/u/ann/one`, { method: "POST", headers, body })).status;
+    }
+    expect(status).toBe(507);
+    expect((await fetch(`${server.url}/api/version`)).status).toBe(200);
+    process.kill(server.pid, "SIGKILL");
+    await server.process.exited;
+    expect(readdirSync(made.data_dir)).toContain("svc.db");
+  }, 60_000);
+});

@@ -1,0 +1,65 @@
+import { afterAll, expect, test } from "bun:test";
+import { newPlace, processesOf, setUp, until } from "./executable.ts";
+
+const place = newPlace();
+afterAll(() => place.remove());
+
+const ROUNDS = 4;
+
+test("kill -9 under load, restart: every acknowledged job completes, every answered result stays", async () => {
+  const accepted = new Map<string, number>();
+  const answered = new Map<string, number>();
+  let token = "";
+  let n = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    const server = await place.serve();
+    if (round === 0) {
+      token = await setUp(server);
+      const content = "export async function main(n: number) { await Bun.sleep(n % 7); console.log('n', n); return n * 2 }";
+      await server.operator("/w/acme/scripts/create", { path: "u/ann/double", language: "bun", content });
+    }
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    let up = true;
+    const post = async (path: string, body: unknown) => {
+      const response = await fetch(`${server.url}/api/w/acme/jobs/${path}/p/u/ann/double`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify(body),
+      });
+      if (response.status >= 300) throw new Error(`${response.status} ${await response.text()}`);
+      return response.text();
+    };
+    const clients = Array.from({ length: 12 }, async (_, client) => {
+      while (up) {
+        const value = n++;
+        try {
+          if (client % 2 === 0) accepted.set(await post("run", { n: value }), value);
+          else answered.set(await post("run_wait_result", { n: value }), value);
+        } catch (cause) {
+          // The server is gone in the middle of a call: nothing was acknowledged. While it is up, it is a failure.
+          if (up) throw cause;
+        }
+      }
+    });
+    await Bun.sleep(400 + Math.random() * 500);
+    up = false;
+    process.kill(server.pid, "SIGKILL");
+    await server.process.exited;
+    await Promise.all(clients);
+    await until(async () => ((await processesOf(place.data_dir)).length === 0 ? true : undefined), "the children's end", 5_000);
+  }
+  for (const [result, value] of answered) expect(result).toBe(String(value * 2));
+  expect(accepted.size).toBeGreaterThan(50);
+
+  const server = await place.serve();
+  const headers = { authorization: `Bearer ${token}` };
+  for (const [id, value] of accepted) {
+    const job = await until(async () => {
+      const response = await fetch(`${server.url}/api/w/acme/jobs_u/completed/get/${id}`, { headers });
+      return response.status === 200 ? ((await response.json()) as { success: boolean; result: unknown }) : undefined;
+    }, `job ${id}`);
+    expect([id, job.success, job.result]).toEqual([id, true, value * 2]);
+  }
+  process.kill(server.pid, "SIGTERM");
+  expect(await server.process.exited).toBe(0);
+}, 180_000);
