@@ -3,7 +3,11 @@ import * as errors from "../errors.ts";
 import type { Responds } from "./operation.ts";
 
 /** Status of each class, and what existing clients of the interface read at the beginning of an error's text. */
-const KINDS: [kind: typeof errors.SvcError | typeof errors.TooManyRequests, status: number, prefix: string][] = [
+const KINDS: [
+  kind: typeof errors.SvcError | typeof errors.TooManyRequests,
+  status: number,
+  prefix: string,
+][] = [
   [errors.BadRequest, 400, "Bad request"],
   [errors.InvalidInput, 400, "Bad request"],
   [errors.Unauthorized, 401, "Unauthorized"],

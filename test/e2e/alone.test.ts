@@ -25,7 +25,10 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
 
   test("a file is run with no server and no workspace, and leaves nothing running", async () => {
     const { svc, folder, data_dir } = place();
-    writeFileSync(join(folder, "add.ts"), "export function main(a: number, b = 1) { console.log('adding'); return { sum: a + b } }");
+    writeFileSync(
+      join(folder, "add.ts"),
+      "export function main(a: number, b = 1) { console.log('adding'); return { sum: a + b } }",
+    );
     const good = await svc(["run", "./add.ts", "-d", '{"a":41}']);
     expect([good.code, JSON.parse(good.out), good.err]).toEqual([0, { sum: 42 }, "adding\n"]);
     const piped = await svc(["run", "./add.ts", "-d", "-"], { stdin: '{"a":1,"b":2}' });
@@ -39,7 +42,10 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
 
   test("dependencies are locked and installed by the executable itself", async () => {
     const { svc, folder } = place();
-    writeFileSync(join(folder, "odd.ts"), 'import isOdd from "is-odd@3.0.1"; export const main = (n: number) => isOdd(n)');
+    writeFileSync(
+      join(folder, "odd.ts"),
+      'import isOdd from "is-odd@3.0.1"; export const main = (n: number) => isOdd(n)',
+    );
     const { code, out, err } = await svc(["run", "./odd.ts", "-d", '{"n":3}']);
     expect([code, out.trim(), err]).toEqual([0, "true", expect.anything()]);
   }, 60_000);
@@ -95,11 +101,17 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
     await server.operator("/w/acme/scripts/create", { path: "u/ann/sleeps", language: "bun", content });
     const start = async (ms: number, mark: string) => {
       const body = JSON.stringify({ ms, mark: join(made.folder, mark) });
-      return (await fetch(`${server.url}/api/w/acme/jobs/run/p/u/ann/sleeps`, { method: "POST", headers, body })).text();
+      return (
+        await fetch(`${server.url}/api/w/acme/jobs/run/p/u/ann/sleeps`, { method: "POST", headers, body })
+      ).text();
     };
     const short = await start(300, "short");
     const long = await start(60_000, "long");
-    await until(() => (existsSync(join(made.folder, "long")) && existsSync(join(made.folder, "short")) ? true : undefined), "both to run");
+    await until(
+      () =>
+        existsSync(join(made.folder, "long")) && existsSync(join(made.folder, "short")) ? true : undefined,
+      "both to run",
+    );
     process.kill(server.pid, "SIGTERM");
     expect(await server.process.exited).toBe(0);
     expect(await processesOf(made.data_dir)).toEqual([]);
@@ -117,7 +129,7 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
 });
 
 describe("no process outlives its reason", () => {
-  const escape = (mark: string) => `
+  const escaping = (mark: string) => `
     import { spawn } from "node:child_process";
     export async function main(how: string) {
       // Two forks and a session of its own, with an empty environment.
@@ -135,7 +147,11 @@ describe("no process outlives its reason", () => {
     const token = await setUp(server);
     const headers = { authorization: `Bearer ${token}` };
     const mark = String(Math.floor(Math.random() * 1e9));
-    await server.operator("/w/acme/scripts/create", { path: "u/ann/escape", language: "bun", content: escape(mark) });
+    await server.operator("/w/acme/scripts/create", {
+      path: "u/ann/escape",
+      language: "bun",
+      content: escaping(mark),
+    });
     const run = (how: string, query = "") =>
       fetch(`${server.url}/api/w/acme/jobs/run_wait_result/p/u/ann/escape${query}`, {
         method: "POST",
@@ -149,11 +165,23 @@ describe("no process outlives its reason", () => {
     expect((await run("exit")).error.message).toContain("code 0");
     expect(await sleepers(mark)).toEqual([]);
 
-    await fetch(`${server.url}/api/w/acme/jobs/run/p/u/ann/escape`, { method: "POST", headers, body: '{"how":"hang"}' });
+    await fetch(`${server.url}/api/w/acme/jobs/run/p/u/ann/escape`, {
+      method: "POST",
+      headers,
+      body: '{"how":"hang"}',
+    });
     await until(async () => ((await sleepers(mark)).length > 0 ? true : undefined), "the escaped process");
     process.kill(server.pid, "SIGKILL");
-    await until(async () => ((await sleepers(mark)).length === 0 ? true : undefined), "the escaped process to be gone", 5_000);
-    await until(async () => ((await processesOf(made.data_dir)).length === 0 ? true : undefined), "the children's end", 8_000);
+    await until(
+      async () => ((await sleepers(mark)).length === 0 ? true : undefined),
+      "the escaped process to be gone",
+      5_000,
+    );
+    await until(
+      async () => ((await processesOf(made.data_dir)).length === 0 ? true : undefined),
+      "the children's end",
+      8_000,
+    );
   }, 60_000);
 });
 
@@ -169,7 +197,11 @@ describe("a disk that is full", () => {
     let refused: Response | undefined;
     for (let n = 0; n < 100 && !refused; n++) {
       const body = JSON.stringify({ text: "x".repeat(50_000) });
-      const answer = await fetch(`${server.url}/api/w/acme/jobs/run/p/u/ann/length`, { method: "POST", headers, body });
+      const answer = await fetch(`${server.url}/api/w/acme/jobs/run/p/u/ann/length`, {
+        method: "POST",
+        headers,
+        body,
+      });
       if (answer.status === 201) accepted.push(await answer.text());
       else refused = answer;
     }
@@ -177,14 +209,18 @@ describe("a disk that is full", () => {
     expect(refused?.headers.get("svc-error")).toBe("StorageFull");
     expect(await refused!.text()).toContain("nothing was stored");
     expect((await fetch(`${server.url}/api/version`)).status).toBe(200);
-    const known = await fetch(`${server.url}/api/w/acme/jobs/list`, { headers }).then((answer) => answer.json() as Promise<any[]>);
+    const known = await fetch(`${server.url}/api/w/acme/jobs/list`, { headers }).then(
+      (answer) => answer.json() as Promise<any[]>,
+    );
     expect(known.map((job) => job.id).filter((id) => accepted.includes(id)).length).toBe(accepted.length);
     process.kill(server.pid, "SIGKILL");
     await server.process.exited;
     const roomier = await made.serve();
     for (const id of accepted) {
       await until(async () => {
-        const answer = await fetch(`${roomier.url}/api/w/acme/jobs_u/completed/get_result/${id}`, { headers });
+        const answer = await fetch(`${roomier.url}/api/w/acme/jobs_u/completed/get_result/${id}`, {
+          headers,
+        });
         return answer.status === 200 ? true : undefined;
       }, id);
     }
@@ -197,11 +233,17 @@ describe("a disk that is full", () => {
     const server = await made.serve({ under: ["bash", "-c", 'ulimit -f 3000; exec "$@"', "bash"] });
     const token = await setUp(server);
     const headers = { authorization: `Bearer ${token}` };
-    await server.operator("/w/acme/scripts/create", { path: "u/ann/one", language: "bun", content: "export const main = () => 1" });
+    await server.operator("/w/acme/scripts/create", {
+      path: "u/ann/one",
+      language: "bun",
+      content: "export const main = () => 1",
+    });
     let status = 0;
     for (let n = 0; n < 60 && status < 300; n++) {
       const body = JSON.stringify({ text: "x".repeat(100_000) });
-      status = (await fetch(`${server.url}/api/w/acme/jobs/run/p/u/ann/one`, { method: "POST", headers, body })).status;
+      status = (
+        await fetch(`${server.url}/api/w/acme/jobs/run/p/u/ann/one`, { method: "POST", headers, body })
+      ).status;
     }
     expect(status).toBe(507);
     expect((await fetch(`${server.url}/api/version`)).status).toBe(200);

@@ -15,7 +15,8 @@ test("kill -9 under load, restart: every acknowledged job completes, every answe
     const server = await place.serve();
     if (round === 0) {
       token = await setUp(server);
-      const content = "export async function main(n: number) { await Bun.sleep(n % 7); console.log('n', n); return n * 2 }";
+      const content =
+        "export async function main(n: number) { await Bun.sleep(n % 7); console.log('n', n); return n * 2 }";
       await server.operator("/w/acme/scripts/create", { path: "u/ann/double", language: "bun", content });
     }
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
@@ -46,7 +47,11 @@ test("kill -9 under load, restart: every acknowledged job completes, every answe
     process.kill(server.pid, "SIGKILL");
     await server.process.exited;
     await Promise.all(clients);
-    await until(async () => ((await processesOf(place.data_dir)).length === 0 ? true : undefined), "the children's end", 5_000);
+    await until(
+      async () => ((await processesOf(place.data_dir)).length === 0 ? true : undefined),
+      "the children's end",
+      5_000,
+    );
   }
   for (const [result, value] of answered) expect(result).toBe(String(value * 2));
   expect(accepted.size).toBeGreaterThan(50);
@@ -56,7 +61,9 @@ test("kill -9 under load, restart: every acknowledged job completes, every answe
   for (const [id, value] of accepted) {
     const job = await until(async () => {
       const response = await fetch(`${server.url}/api/w/acme/jobs_u/completed/get/${id}`, { headers });
-      return response.status === 200 ? ((await response.json()) as { success: boolean; result: unknown }) : undefined;
+      return response.status === 200
+        ? ((await response.json()) as { success: boolean; result: unknown })
+        : undefined;
     }, `job ${id}`);
     expect([id, job.success, job.result]).toEqual([id, true, value * 2]);
   }

@@ -11,7 +11,10 @@ export interface Place {
   data_dir: string;
   environment: Record<string, string>;
   /** Runs a command to its end. */
-  svc: (args: string[], options?: { stdin?: string; env?: Record<string, string> }) => Promise<{ code: number; out: string; err: string }>;
+  svc: (
+    args: string[],
+    options?: { stdin?: string; env?: Record<string, string> },
+  ) => Promise<{ code: number; out: string; err: string }>;
   serve: (options?: { env?: Record<string, string>; under?: string[] }) => Promise<Serving>;
   remove: () => void;
 }
@@ -79,12 +82,21 @@ export function newPlace(): Place {
 
 /** A user, a workspace `acme` and a token. */
 export async function setUp(server: Serving): Promise<string> {
-  await server.operator("/users/create", { email: "ann@example.org", password: "secret", super_admin: true, username: "ann" });
+  await server.operator("/users/create", {
+    email: "ann@example.org",
+    password: "secret",
+    super_admin: true,
+    username: "ann",
+  });
   await server.operator("/workspaces/create", { id: "acme", name: "Acme", owner: "ann@example.org" });
   return server.operator("/users/tokens/impersonate", { impersonate_email: "ann@example.org" });
 }
 
-export async function until<T>(look: () => Promise<T | undefined> | T | undefined, what: string, ms = 30_000): Promise<T> {
+export async function until<T>(
+  look: () => Promise<T | undefined> | T | undefined,
+  what: string,
+  ms = 30_000,
+): Promise<T> {
   const end = Date.now() + ms;
   for (;;) {
     const value = await look();
