@@ -16,3 +16,9 @@ export async function analyseScript(language: Language, content: string): Promis
       return (await import("./bash/analyse.ts")).analyseBash(content);
   }
 }
+
+/** @throws BadRequest for a lock that a client sent and that may not be installed */
+export async function checkLock(language: Language, lock: string): Promise<void> {
+  if (language === "bun" || language === "nativets")
+    (await import("./typescript/lock-text.ts")).parseLock(lock);
+}

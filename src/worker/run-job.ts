@@ -77,7 +77,7 @@ async function versionOf(app: App, job: Job, signal: AbortSignal, output: Output
   const content = job.raw_code ?? "";
   const language = job.language as Language;
   const analysis = await analyseScript(language, content);
-  const lock = job.raw_lock ?? (await lockFor(app, analysis.dependencies, { onLog: output.log, signal }));
+  const lock = job.raw_lock || (await lockFor(app, analysis.dependencies, { onLog: output.log, signal }));
   return {
     id: sha256(`${language}\n${lock}\n${content}`).slice(0, 32),
     workspace_id: job.workspace_id,

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
 import { flag, moment, type Operation, operation, responds, wholeNumber } from "../../http/operation.ts";
-import { analyseScript } from "../../languages/analyse.ts";
+import { analyseScript, checkLock } from "../../languages/analyse.ts";
 import { LANGUAGES } from "../scripts/records.ts";
 import { argumentsOf } from "./arguments.ts";
 import { resultResponse } from "./response-control.ts";
@@ -217,8 +217,9 @@ async function previewSubmission(
   preview: z.output<typeof Preview>,
   options: RunOptions,
 ): Promise<Submission> {
-  // Refuses a syntax error before there is a job.
+  // Refuses a syntax error, and a lock that is none, before there is a job.
   await analyseScript(preview.language, preview.content);
+  if (preview.lock) await checkLock(preview.language, preview.lock);
   return {
     kind: "preview",
     script_path: preview.path ?? undefined,

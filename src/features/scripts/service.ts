@@ -3,7 +3,7 @@ import { and, eq } from "drizzle-orm";
 import type { App, WorkspaceContext } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
-import { analyseScript } from "../../languages/analyse.ts";
+import { analyseScript, checkLock } from "../../languages/analyse.ts";
 import type { ScriptAnalysis } from "../../languages/types.ts";
 import { newJobId, sha256 } from "../../lib/ids.ts";
 import { checkPath } from "../../lib/paths.ts";
@@ -24,6 +24,7 @@ export async function createScript(ctx: WorkspaceContext, body: NewScript): Prom
   const workspace_id = ctx.caller.member.workspace_id;
   const path = checkPath(body.path);
   const analysis = await analyseScript(body.language, body.content);
+  if (body.lock) await checkLock(body.language, body.lock);
   return ctx.write({ resource: path }, async (tx) => {
     await tx.lock(`script ${workspace_id} ${path}`);
     const previous = await findLatest(tx, workspace_id, path);
@@ -78,7 +79,7 @@ function toRow(
 ): NewRow {
   const { signature } = analysis;
   const parents = previous ? [previous.hash, ...previous.parent_hashes] : [];
-  const lock = body.lock ?? (analysis.dependencies.length === 0 ? "" : null);
+  const lock = body.lock || (analysis.dependencies.length === 0 ? "" : null);
   const row: Omit<NewRow, "hash"> = {
     workspace_id: ctx.caller.member.workspace_id,
     path: body.path,

@@ -3,6 +3,7 @@ import { builtinModules } from "node:module";
 import type { File, Node, StringLiteral } from "@babel/types";
 import { BadRequest } from "../../errors.ts";
 import type { Dependency } from "../types.ts";
+import { isRegistryVersion } from "./lock-text.ts";
 import { parseModule } from "./parse.ts";
 
 export interface ImportSite {
@@ -101,6 +102,11 @@ export function toDependencies(sites: ImportSite[]): Dependency[] {
     }
     const found = parseSpecifier(specifier);
     if (!found) continue;
+    if (found.version !== undefined && !isRegistryVersion(found.version)) {
+      throw new BadRequest(
+        `line ${line} imports ${found.name} at "${found.version}", which is no version, range or tag of the npm registry`,
+      );
+    }
     const known = versions.get(found.name);
     if (known !== undefined && found.version !== undefined && known !== found.version) {
       throw new BadRequest(`the script imports two versions of ${found.name}: ${known} and ${found.version}`);

@@ -1,12 +1,10 @@
-/**
- * The lock of a script's dependencies: the package.json, a line `//bun.lock`, and the lock file's text, which is the
- * form existing clients exchange. Resolved once when a version is deployed, installed once per lock.
- */
+/** The lock of a script's dependencies: resolved once when a version is deployed, installed once per lock. */
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { BadRequest } from "../../errors.ts";
 import type { Dependency } from "../types.ts";
+import { formatLock, type Lock, parseLock } from "./lock-text.ts";
 
 /** The packages could not be resolved or installed; the message names the package and what the registry said. */
 export class DependencyError extends BadRequest {
@@ -27,19 +25,6 @@ interface Options extends Installer {
   signal?: AbortSignal | undefined;
 }
 
-const SEPARATOR = "\n//bun.lock\n";
-
-/** Undefined for "", which locks nothing. @throws BadRequest when the text is no lock */
-export function parseLock(lock: string): { package_json: string; bun_lock: string } | undefined {
-  if (lock.trim() === "") return undefined;
-  const at = lock.indexOf(SEPARATOR);
-  if (at < 0)
-    throw new BadRequest(
-      "the lock is not one of ours: it must be a package.json, a line //bun.lock, and the lock file",
-    );
-  return { package_json: lock.slice(0, at), bun_lock: lock.slice(at + SEPARATOR.length) };
-}
-
 /** @returns lock text. @throws DependencyError */
 export async function createLock(dependencies: Dependency[], options: Options): Promise<string> {
   await mkdir(options.directory, { recursive: true });
@@ -52,7 +37,7 @@ export async function createLock(dependencies: Dependency[], options: Options): 
     await writeFile(join(folder, "package.json"), package_json);
     await run(["install", "--lockfile-only", "--ignore-scripts", "--no-progress"], folder, options);
     const bun_lock = await readFile(join(folder, "bun.lock"), "utf8");
-    return package_json + SEPARATOR + bun_lock;
+    return formatLock({ package_json, bun_lock });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -74,11 +59,7 @@ export function installLock(lock: string, folder: string, options: Options): Pro
   return started;
 }
 
-async function install(
-  parsed: { package_json: string; bun_lock: string },
-  folder: string,
-  options: Options,
-): Promise<void> {
+async function install(parsed: Lock, folder: string, options: Options): Promise<void> {
   await mkdir(dirname(folder), { recursive: true });
   const work = await mkdtemp(`${folder}.`);
   try {
