@@ -1,7 +1,8 @@
 /** Reading, following and canceling jobs. `jobs_u` serves callers without a login as well: what they may see is in service.ts. */
-import { and, asc, desc, eq, getTableColumns, gt, inArray, like, lte, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, getTableColumns, gt, inArray, lte, or, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
 import type { Context } from "../../context.ts";
+import { startsWith } from "../../database/conditions.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
 import {
   flag,
@@ -280,7 +281,7 @@ export const listJobs = operation({
           query.parent_job ? eq(jobs.parent_job, query.parent_job) : undefined,
           query.has_null_parent ? sql`${jobs.parent_job} IS NULL` : undefined,
           query.script_path_exact ? eq(jobs.script_path, query.script_path_exact) : undefined,
-          query.script_path_start ? like(jobs.script_path, `${query.script_path_start}%`) : undefined,
+          query.script_path_start ? startsWith(jobs.script_path, query.script_path_start) : undefined,
           query.script_hash ? eq(jobs.script_hash, query.script_hash) : undefined,
           query.created_before ? lte(jobs.created_at, query.created_before) : undefined,
           query.created_after ? gt(jobs.created_at, query.created_after) : undefined,
@@ -307,7 +308,40 @@ function successIs(success: boolean) {
 
 /** What a member who is no admin may see, said to the database so that pages come out full. */
 function visibleTo(username: string, email: string) {
-  return sql`(${jobs.permissioned_as} = ${`u/${username}`} OR ${jobs.email} = ${email} OR (${jobs.visible_to_owner} AND ${jobs.script_path} LIKE ${`u/${username.replace(/_/g, "\\_")}/%`} ESCAPE '\\'))`;
+  return or(
+    eq(jobs.permissioned_as, `u/${username}`),
+    eq(jobs.email, email),
+    and(eq(jobs.visible_to_owner, true), startsWith(jobs.script_path, `u/${username}/`)),
+  );
+}
+
+export const countQueuedJobs = operation({
+  name: "countQueuedJobs",
+  method: "GET",
+  path: `${base}/queue/count`,
+  access: "member",
+  summary: "Count the jobs that are due and wait for a worker",
+  responds: responds.json(z.object({ database_length: z.number() })),
+  run: async (ctx, { workspace }) => {
+    const due = and(eq(jobs.state, "queued"), lte(jobs.scheduled_for, ctx.app.clock()));
+    return countOf(ctx, and(eq(jobs.workspace_id, workspace), due));
+  },
+});
+
+export const countCompletedJobs = operation({
+  name: "countCompletedJobs",
+  method: "GET",
+  path: `${base}/completed/count`,
+  access: "member",
+  summary: "Count the completed jobs",
+  responds: responds.json(z.object({ database_length: z.number() })),
+  run: (ctx, { workspace }) =>
+    countOf(ctx, and(eq(jobs.workspace_id, workspace), eq(jobs.state, "completed"))),
+});
+
+async function countOf(ctx: Context, condition: SQL | undefined) {
+  const [row] = await ctx.app.db.read.select({ database_length: count() }).from(jobs).where(condition);
+  return { database_length: row?.database_length ?? 0 };
 }
 
 export const getDatabaseClock = operation({
@@ -331,5 +365,7 @@ export const jobOperations: Operation[] = [
   getJobUpdateStreamContract,
   cancelQueuedJob,
   listJobs,
+  countQueuedJobs,
+  countCompletedJobs,
   getDatabaseClock,
 ];

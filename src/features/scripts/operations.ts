@@ -1,5 +1,6 @@
-import { and, asc, desc, eq, inArray, like, sql } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, inArray, sql } from "drizzle-orm";
 import { z } from "zod";
+import { startsWith } from "../../database/conditions.ts";
 import { flag, type Operation, operation, paging, responds, toWindow } from "../../http/operation.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { canRead } from "../permissions.ts";
@@ -27,6 +28,20 @@ export const createScript = operation({
   run: (ctx, { body }) => service.createScript(ctx, body),
 });
 
+const {
+  content: _content,
+  lock: _lock,
+  lock_error_logs: _errors,
+  parameters: _parameters,
+  ready: _ready,
+  seq: _seq,
+  ...summaryColumns
+} = getTableColumns(scripts);
+const lightColumns = {
+  ...summaryColumns,
+  has_deploy_errors: sql<boolean>`${scripts.lock_error_logs} IS NOT NULL`.mapWith(Boolean),
+};
+
 export const listScripts = operation({
   name: "listScripts",
   method: "GET",
@@ -50,7 +65,7 @@ export const listScripts = operation({
     const order = query.order_desc ? desc : asc;
     const newest = sql`${scripts.seq} = (SELECT max(s.seq) FROM scripts s WHERE s.workspace_id = ${scripts.workspace_id} AND s.path = ${scripts.path} AND s.archived = ${scripts.archived} AND s.deleted = ${scripts.deleted})`;
     const rows = await ctx.app.db.read
-      .select()
+      .select(lightColumns)
       .from(scripts)
       .where(
         and(
@@ -60,9 +75,7 @@ export const listScripts = operation({
           newest,
           query.created_by ? eq(scripts.created_by, query.created_by) : undefined,
           query.path_exact ? eq(scripts.path, query.path_exact) : undefined,
-          query.path_start
-            ? like(scripts.path, `${query.path_start.replace(/[%_\\]/g, "\\$&")}%`)
-            : undefined,
+          query.path_start ? startsWith(scripts.path, query.path_start) : undefined,
           query.include_without_main ? undefined : eq(scripts.no_main_func, false),
           query.kinds ? inArray(scripts.kind, query.kinds.split(",")) : undefined,
           query.languages ? inArray(scripts.language, query.languages.split(",")) : undefined,
@@ -71,14 +84,12 @@ export const listScripts = operation({
       .orderBy(order(scripts.seq));
     const visible = rows.filter((row) => canRead(ctx.caller.member, row.path, row.extra_perms));
     const { offset, limit } = toWindow(query);
-    return visible.slice(offset, offset + limit).map((row) => {
-      const { content: _, lock: __, lock_error_logs, ...record } = toRecord(row);
-      return {
-        ...record,
-        has_deploy_errors: lock_error_logs !== null,
-        ...(query.with_deployment_msg ? { deployment_msg: row.deployment_message } : {}),
-      };
-    });
+    return visible.slice(offset, offset + limit).map(({ deployment_message, language, ...row }) => ({
+      ...row,
+      language: language as "bun",
+      starred: false,
+      ...(query.with_deployment_msg ? { deployment_msg: deployment_message } : {}),
+    }));
   },
 });
 
