@@ -62,6 +62,11 @@ export interface Database {
    * @throws StorageFull when the disk or the quota is full
    */
   write<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
+   * What has been read so far is on disk once this resolves; undefined when it is already. Awaited before what was read
+   * is answered, so that nobody is told of a change that a power failure could take back.
+   */
+  settled(): Promise<void> | undefined;
   /** Bytes and commit figures for metrics. */
   stats(): { commits: number; writes: number };
   close(): Promise<void>;

@@ -46,6 +46,7 @@ export function openPostgres(options: PostgresOptions): Database {
       for (const effect of effects) effect();
       return value;
     },
+    settled: () => undefined,
     stats: () => ({ ...counters }),
     async close() {
       await client.close({ timeout: 5 });

@@ -1,15 +1,19 @@
 /**
- * SQLite: one writer connection, one reader connection, WAL, synchronous=FULL.
+ * SQLite: one writer connection, one reader connection, WAL, and what is acknowledged is on disk.
  *
- * `write` is a group commit: closures that arrive in the same turn of the event loop run one after another, each in
- * its own savepoint, inside one transaction; one that fails rolls back alone; all are answered after the one commit.
+ * `write` is a group commit: closures that arrive while the disk is busy run one after another, each in its own
+ * savepoint, inside one transaction; one that fails rolls back alone; all are answered after the one commit.
  * bun:sqlite is synchronous, so a closure that awaits only `tx` is finished within microtasks and nothing else gets
  * between. Drizzle's own `transaction()` is not used: it is synchronous and would commit before an async body ends.
  *
- * A commit costs one flush to the disk however much it holds. Under load it therefore waits a moment for company; a
- * lone writer is never made to wait.
+ * `synchronous=FULL` is `NORMAL` plus a flush of the write-ahead log in each COMMIT (https://sqlite.org/pragma.html
+ * #pragma_synchronous). That flush takes most of a commit's time and would hold up the thread that serves requests, so
+ * it is done here instead: COMMIT under NORMAL, then fdatasync of the log on another thread, and only then the answers.
+ * Nobody learns of a write before it is flushed: its closure's caller waits, and so does whoever read it (`settled`).
  */
+
 import { Database as SqliteFile } from "bun:sqlite";
+import { closeSync, fdatasync, openSync } from "node:fs";
 import { DrizzleQueryError, is, Param, Placeholder, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { Internal, StorageFull, SvcError } from "../errors.ts";
@@ -20,11 +24,6 @@ interface Pending {
   resolve: (value: unknown) => void;
   reject: (cause: unknown) => void;
 }
-
-/** With about this many writes a commit there are enough writers for waiting to pay. */
-const COMPANY = 3;
-const LINGER_MS = 1;
-const FULL_BATCH = 48;
 
 /** Pages of the write-ahead log after which SQLite copies it into the database file. */
 const CHECKPOINT_PAGES = 10_000;
@@ -65,51 +64,60 @@ export function openSqlite(options: SqliteOptions): Database {
 
   const counters = { commits: 0, writes: 0 };
   let queue: Pending[] = [];
-  /** Writes per commit, smoothed. */
-  let company = 1;
-  let waiting: "no" | "lingering" | "now" = "no";
-  let timer: ReturnType<typeof setTimeout> | undefined;
   let flushing: Promise<void> | undefined;
+  /** Set once the disk refused a flush: what is in the log and what is on disk may differ until a restart. */
+  let broken: SvcError | undefined;
   let closed = false;
 
-  const start = () => {
-    flushing = flush();
-  };
+  let log: number | undefined;
+  let syncing: Promise<void> | undefined;
+  const flushLog = () =>
+    new Promise<void>((resolve, reject) => {
+      log ??= openSync(`${options.path}-wal`, "r+");
+      fdatasync(log, (cause) => {
+        if (!cause) return resolve();
+        const message =
+          "the disk refused to flush the database's log: nothing more is stored until a restart";
+        broken = new Internal(message, { cause });
+        reject(broken);
+      });
+    });
 
   function schedule(): void {
-    if (waiting === "no" && company >= COMPANY && queue.length < FULL_BATCH) {
-      waiting = "lingering";
-      timer = setTimeout(start, LINGER_MS);
-    } else if (waiting === "no" || (waiting === "lingering" && queue.length >= FULL_BATCH)) {
-      clearTimeout(timer);
-      waiting = "now";
-      setImmediate(start);
-    }
+    flushing ??= new Promise<void>((resolve) => {
+      setImmediate(() => {
+        flush().then(() => {
+          flushing = undefined;
+          if (queue.length > 0) schedule();
+          resolve();
+        });
+      });
+    });
   }
 
   async function flush(): Promise<void> {
     const batch = queue;
     queue = [];
-    company += (batch.length - company) / 4;
     const settled: (() => void)[] = [];
     effects = [];
+    let after: (() => void)[] = [];
     try {
+      if (broken) throw broken;
       begin.run();
       for (const pending of batch) await runOne(pending, settled, batch.length === 1);
       commit.run();
+      after = effects;
+      syncing = flushLog();
+      await syncing;
+      syncing = undefined;
       counters.commits++;
       counters.writes += batch.length;
     } catch (cause) {
       if (writer.inTransaction) rollback.run();
       const error = toStorageError(cause);
       for (const pending of batch) pending.reject(error);
-      settled.length = 0;
-      effects = [];
+      return;
     }
-    const after = effects;
-    effects = [];
-    waiting = "no";
-    if (queue.length > 0) schedule();
     for (const settle of settled) settle();
     for (const effect of after) effect();
   }
@@ -143,14 +151,13 @@ export function openSqlite(options: SqliteOptions): Database {
         schedule();
       });
     },
+    settled: () => syncing,
     stats: () => ({ ...counters }),
     async close() {
       if (closed) return;
       closed = true;
-      while (queue.length > 0 || waiting !== "no") {
-        await new Promise((resolve) => setImmediate(resolve));
-        await flushing;
-      }
+      while (flushing) await flushing;
+      if (log !== undefined) closeSync(log);
       reader.close();
       writer.run("PRAGMA wal_checkpoint(TRUNCATE)");
       writer.close();
@@ -161,7 +168,7 @@ export function openSqlite(options: SqliteOptions): Database {
 function configure(connection: SqliteFile): void {
   connection.run("PRAGMA busy_timeout = 5000");
   connection.run("PRAGMA journal_mode = WAL");
-  connection.run("PRAGMA synchronous = FULL");
+  connection.run("PRAGMA synchronous = NORMAL");
   connection.run("PRAGMA foreign_keys = ON");
   connection.run("PRAGMA temp_store = MEMORY");
   connection.run("PRAGMA cache_size = -16384");
@@ -176,15 +183,18 @@ type Values = Record<string, unknown>;
 function compile(connection: SqliteFile, queries: Queries, declared: Statement<never, unknown>) {
   const { sql: text, params } = declared.build(queries).toSQL();
   const statement = connection.prepare(text);
+  const returns = /^select|\breturning\b/i.test(text);
   const bare = params.map((parameter) => (is(parameter, Param) ? parameter.value : parameter));
   const names = bare.map((parameter) => (is(parameter, Placeholder) ? parameter.name : undefined));
   const fixed = bare.map((parameter) => (is(parameter, Placeholder) ? undefined : toDriver(parameter)));
-  return (values: Values) =>
-    statement.all(
-      ...(names.map((name, index) =>
-        name === undefined ? fixed[index] : toDriver(values[name]),
-      ) as never[]),
-    );
+  return (values: Values): unknown => {
+    const bound = new Array(names.length);
+    for (let index = 0; index < names.length; index++) {
+      const name = names[index];
+      bound[index] = name === undefined ? fixed[index] : toDriver(values[name]);
+    }
+    return returns ? statement.all(...(bound as never[])) : statement.run(...(bound as never[]));
+  };
 }
 
 /** What the column kit's types are to SQLite. */

@@ -77,6 +77,7 @@ function toHandler(app: App, hooks: Hooks, op: Operation, identify: (() => Ident
       if (op.query) input.query = parseQuery(op, search);
       if (op.body) input.body = await parseBody(op, request, limit);
       const value = await execute(app, hooks, op, { identity, input, request, signal: request.signal });
+      if (op.method === "GET") await app.db.settled();
       response = successResponse(op.responds, value);
     } catch (error) {
       logFailure(app, op, error);

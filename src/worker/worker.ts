@@ -15,8 +15,8 @@ import { type Job, jobs } from "../queue/tables.ts";
 import { runJob } from "./run-job.ts";
 
 /** Work claimed ahead may keep a slot busy for about this long. */
-const AHEAD_MS = 20;
-const MAX_AHEAD_PER_SLOT = 32;
+const AHEAD_MS = 50;
+const MAX_AHEAD_PER_SLOT = 128;
 const MAX_CLAIM = 256;
 const POSTGRES_POLL_MS = 1_000;
 const PING_MS = 5_000;
