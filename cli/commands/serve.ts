@@ -1,5 +1,5 @@
 import chalk from "chalk";
-import { loadConfig, SETTINGS } from "../../src/config.ts";
+import { type Config, loadConfig, SETTINGS } from "../../src/config.ts";
 import { examples, leaf } from "../command.ts";
 import { usageError } from "../terminal/failure.ts";
 import { note, print, printJson } from "../terminal/output.ts";
@@ -39,9 +39,14 @@ export default leaf("serve", "start the server")
       throw usageError(`--port ${options.port}: must be a number from 0 to 65535`);
     }
     const config = loadConfig({ data_dir: options.dataDir, host: options.host, port });
+    if (options.qr && !options.tunnel && config.base_url === undefined && isLoopback(config.host)) {
+      throw usageError(
+        `--qr shows an address that others can reach, and ${config.host} is none: add --host 0.0.0.0`,
+      );
+    }
     const { startServer } = await import("../../src/server.ts");
     const server = await startServer(config);
-    const development = await openDevelopment(options, server.fetch);
+    const development = await openDevelopment(options, config, server.fetch);
     const setup = await server.setupPath();
     const setupUrl = setup === undefined ? undefined : `${server.app.urls.base}${setup}`;
     if (options.json) printJson({ url: server.url, setup_url: setupUrl, pid: process.pid });
@@ -59,16 +64,22 @@ export default leaf("serve", "start the server")
     });
   });
 
+function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host.startsWith("127.");
+}
+
 /** The conveniences of listhen, on a listener of its own: plain traffic goes through the faster one. */
 async function openDevelopment(
   options: ServeOptions,
+  config: Config,
   fetch: (request: Request) => Response | Promise<Response>,
 ): Promise<(() => Promise<void>) | undefined> {
   if (!options.open && !options.qr && !options.https && !options.tunnel) return undefined;
   const [{ listen }, { toNodeHandler }] = await Promise.all([import("listhen"), import("h3/node")]);
   const listener = await listen(toNodeHandler({ fetch } as never) as never, {
     port: 0,
-    hostname: "127.0.0.1",
+    hostname: config.host,
+    ...(config.base_url === undefined ? {} : { publicURL: config.base_url }),
     https: options.https ?? false,
     open: options.open ?? false,
     qr: options.qr ?? false,

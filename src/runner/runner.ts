@@ -13,6 +13,8 @@ import type { Runner, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
 import { versionFiles } from "./version-files.ts";
 
 const SWEEP_MS = 50;
+/** Starting a process takes a moment of the server's thread: the job that took the blank child comes first. */
+const REPLENISH_MS = 25;
 /** Taken for granted until jobs have shown how long they are. */
 const INITIAL_AVERAGE_MS = 20;
 
@@ -134,7 +136,7 @@ export function createRunner(options: RunnerOptions): Runner {
       files,
       takeBlank: () => {
         const child = takeBlank();
-        setTimeout(replenish);
+        setTimeout(replenish, REPLENISH_MS);
         return child;
       },
       finished: (outcome, child, reusable) => {

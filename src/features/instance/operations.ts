@@ -1,15 +1,16 @@
+import { INTERFACE_VERSION } from "../../http/openapi.ts";
 import { type Operation, operation, responds } from "../../http/operation.ts";
-import { VERSION } from "../../lib/version.ts";
 
+/** Clients decide by this what they may call, so it is the version of the interface, not of this program. */
 export const getVersion = operation({
   name: "getVersion",
   method: "GET",
   path: "/version",
   access: "anyone",
   scope: false,
-  summary: "Read the version of the server",
-  responds: responds.text("such as `CE v1.2.3`"),
-  run: () => `CE v${VERSION}`,
+  summary: "Read the version of the interface that the server speaks",
+  responds: responds.text("such as `CE v1.423.2`"),
+  run: () => `CE v${INTERFACE_VERSION}`,
 });
 
 /** The server asks no one on the network whether there is a newer one: it says what it knows. */
