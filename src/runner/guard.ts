@@ -12,6 +12,9 @@ const WNOHANG = 1;
 /** Killed processes are gone within a moment, unless the kernel is busy with them. */
 const REAP_MS = 2_000;
 
+/** Watchdogs and children of every guard in this process: none is a stray to another. */
+const guarded = new Set<number>();
+
 export interface Guard {
   /** A child was started or has ended. */
   add(pid: number): void;
@@ -39,12 +42,14 @@ export function startGuard(watchdogProgram: string, directory: string, log: Runn
       stdout: "ignore",
       stderr: "ignore",
       detached: true,
-      onExit: () => {
+      onExit: (ended) => {
+        guarded.delete(ended.pid);
         if (stopping) return;
         log("warn", "the watchdog of the script processes ended and is started again");
         watchdog = startWatchdog();
       },
     });
+    guarded.add(process_.pid);
     for (const pid of children) process_.stdin.write(`+${pid}\n`);
     process_.stdin.flush();
     process_.unref();
@@ -73,10 +78,12 @@ export function startGuard(watchdogProgram: string, directory: string, log: Runn
   return {
     add(pid) {
       children.add(pid);
+      guarded.add(pid);
       tell(`+${pid}\n`);
     },
     remove(pid) {
       children.delete(pid);
+      guarded.delete(pid);
       tell(`-${pid}\n`);
     },
     async kill(pid) {
@@ -85,11 +92,7 @@ export function startGuard(watchdogProgram: string, directory: string, log: Runn
     async sweep() {
       if (!libc) return;
       const strays = listProcesses().filter(
-        (each) =>
-          each.parent === process.pid &&
-          each.session !== session &&
-          each.pid !== watchdog.pid &&
-          !children.has(each.pid),
+        (each) => each.parent === process.pid && each.session !== session && !guarded.has(each.pid),
       );
       if (strays.length > 0) await reap(killTrees(strays.map((each) => each.pid)));
     },

@@ -1,7 +1,7 @@
 import { eq, sql } from "drizzle-orm";
 import type { App, Context, UserContext } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
-import { BadRequest, NotFound } from "../../errors.ts";
+import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
 import { checkEmail, checkUsername } from "../../lib/paths.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { issueToken, revokeSessions } from "../tokens/service.ts";
@@ -75,6 +75,8 @@ export async function login(
   const [user] = await app.db.read.select().from(users).where(eq(users.email, email));
   const hash = user?.login_type === "password" ? user.password_hash : null;
   const right = await Bun.password.verify(body.password, hash ?? (await dummyHash(app)));
+  // Guesses sent all at once have all passed the first check: what this one found stays unsaid too.
+  checkAttempt(app, email, address);
   if (!right || hash === null) {
     recordFailure(app, email, address);
     throw new BadRequest("Invalid login");
@@ -105,6 +107,9 @@ export function sessionCookie(app: App, token: string): string {
 export async function setPassword(ctx: UserContext, password: string): Promise<void> {
   const { app } = ctx;
   const { email, token } = ctx.caller.identity;
+  if (token?.scopes?.length || token?.workspace_id !== undefined) {
+    throw new Forbidden("a token bound to scopes or a workspace changes no password");
+  }
   const user = await getUser(app, email);
   if (user.login_type !== "password") {
     throw new BadRequest(`${email} logs in with ${user.login_type} and has no password here`);
@@ -116,9 +121,25 @@ export async function setPassword(ctx: UserContext, password: string): Promise<v
   });
 }
 
-/** @throws NotFound */
+/**
+ * What may be told of a user: never the password's hash.
+ * @throws NotFound
+ */
 export async function getUser(app: App, email: string) {
-  const [user] = await app.db.read.select().from(users).where(eq(users.email, email));
+  const [user] = await app.db.read
+    .select({
+      email: users.email,
+      login_type: users.login_type,
+      super_admin: users.super_admin,
+      devops: users.devops,
+      verified: users.verified,
+      name: users.name,
+      company: users.company,
+      username: users.username,
+      first_time_user: users.first_time_user,
+    })
+    .from(users)
+    .where(eq(users.email, email));
   if (!user) throw new NotFound(`user ${email}`);
   return user;
 }
