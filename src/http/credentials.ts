@@ -19,7 +19,7 @@ export function readToken(headers: Headers, search: string): string | undefined 
 function cookieValue(header: string, name: string): string | undefined {
   for (const pair of header.split(";")) {
     const at = pair.indexOf("=");
-    if (at > 0 && pair.slice(0, at).trim() === name) return decodeURIComponent(pair.slice(at + 1).trim());
+    if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim();
   }
   return undefined;
 }

@@ -95,6 +95,9 @@ async function admit(
   if (!identity) throw new Unauthorized("a valid token is needed");
   if (op.access === "superAdmin") {
     if (!identity.super_admin) throw new Forbidden("this needs a super admin");
+    if (identity.token?.workspace_id !== undefined) {
+      throw new Forbidden(`the token is bound to workspace ${identity.token.workspace_id}`);
+    }
     return { identity, member: undefined };
   }
   if (op.access === "user" || workspace_id === undefined) return { identity, member: undefined };

@@ -54,6 +54,8 @@ export interface Scope {
   action: "read" | "write" | "run";
   /** Jobs only: which kind of runnable is run. */
   kind?: "scripts" | "flows";
+  /** Jobs only: tells of many at once, which the right to run one does not include. */
+  many?: true;
   /** The path parameter that holds the resource. */
   resource?: string;
 }

@@ -240,6 +240,7 @@ export const listJobs = operation({
   method: "GET",
   path: `${base}/list`,
   access: "member",
+  scope: { domain: "jobs", action: "read", many: true },
   summary: "List jobs, queued and completed, newest first",
   query: z.object({
     ...paging,

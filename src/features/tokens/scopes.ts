@@ -74,8 +74,8 @@ function covers(pattern: string, resource: string): boolean {
 
 function allows(grant: Grant, scope: Scope, resource: string | undefined): boolean {
   if (grant.domain !== scope.domain) return false;
-  // Who may run a job may see what becomes of it.
-  if (grant.action === "run" && scope.action === "read") return scope.domain === "jobs";
+  // Who may run a job may see what becomes of it, and of no others.
+  if (grant.action === "run" && scope.action === "read") return scope.domain === "jobs" && !scope.many;
   if (grant.action === "read" && scope.action !== "read") return false;
   if (grant.action === "write" && scope.action === "run") return false;
   if (grant.action === "run" && scope.action === "write") return false;

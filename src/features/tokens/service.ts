@@ -118,22 +118,23 @@ export async function issueToken(app: App, tx: Tx, token: NewToken): Promise<str
 }
 
 /**
- * Makes a token for the caller.
+ * Makes a token for the caller. A token bound to a workspace makes tokens of that workspace.
  * @throws BadRequest for what is no scope, or a time gone by; Forbidden when it would reach further than the caller's
  */
 export async function createToken(ctx: UserContext, body: Omit<NewToken, "email" | "kind">): Promise<string> {
-  const { identity } = ctx.caller;
-  checkNewToken(ctx, body);
-  const own = identity.token;
-  if (own?.workspace_id !== undefined && own.workspace_id !== body.workspace_id) {
+  const { email, token: own } = ctx.caller.identity;
+  const token = { ...body, workspace_id: body.workspace_id ?? own?.workspace_id };
+  checkNewToken(ctx, token);
+  if (own?.workspace_id !== undefined && own.workspace_id !== token.workspace_id) {
     throw new Forbidden(`the new token must be bound to workspace ${own.workspace_id}, as the caller's is`);
   }
-  if (!isWithin(body.scopes, own?.scopes))
-    throw new Forbidden("the new token's scopes reach further than the caller's");
-  return store(ctx, { ...body, email: identity.email, kind: "user" });
+  return store(ctx, { ...token, email, kind: "user" });
 }
 
-/** Makes a token for somebody else: super admins only. */
+/**
+ * Makes a token for somebody else: super admins only.
+ * @throws as `createToken`, and NotFound for an unknown user
+ */
 export async function createTokenFor(
   ctx: UserContext,
   body: Omit<NewToken, "email" | "kind"> & { impersonate_email: string },
@@ -141,11 +142,6 @@ export async function createTokenFor(
   checkNewToken(ctx, body);
   const { impersonate_email, ...token } = body;
   const email = checkEmail(impersonate_email);
-  const [user] = await ctx.app.db.read
-    .select({ email: users.email })
-    .from(users)
-    .where(eq(users.email, email));
-  if (!user) throw new NotFound(`user ${email}`);
   return store(ctx, { ...token, email, kind: "user" });
 }
 
@@ -153,6 +149,9 @@ function checkNewToken(ctx: UserContext, body: Omit<NewToken, "email" | "kind">)
   for (const scope of body.scopes ?? []) parseScope(scope);
   if (body.expiration && body.expiration <= ctx.app.clock()) {
     throw new BadRequest("body field `expiration`: must be a time to come");
+  }
+  if (!isWithin(body.scopes, ctx.caller.identity.token?.scopes)) {
+    throw new Forbidden("the new token's scopes reach further than the caller's");
   }
   if (!body.label?.startsWith("webhook-")) return;
   const runs = (body.scopes ?? []).filter((scope) =>
@@ -166,7 +165,12 @@ function checkNewToken(ctx: UserContext, body: Omit<NewToken, "email" | "kind">)
 }
 
 async function store(ctx: UserContext, token: NewToken): Promise<string> {
-  return ctx.write({ resource: token.label ?? "" }, async (tx) => {
+  const audited: { resource?: string; parameters: Record<string, string> } = {
+    parameters: { email: token.email, label: token.label ?? "" },
+  };
+  return ctx.write(audited, async (tx) => {
+    const [user] = await tx.select({ email: users.email }).from(users).where(eq(users.email, token.email));
+    if (!user) throw new NotFound(`user ${token.email}`);
     if (token.workspace_id !== undefined) {
       const [found] = await tx
         .select({ id: workspaces.id })
@@ -174,7 +178,9 @@ async function store(ctx: UserContext, token: NewToken): Promise<string> {
         .where(eq(workspaces.id, token.workspace_id));
       if (!found) throw new NotFound(`workspace ${token.workspace_id}`);
     }
-    return issueToken(ctx.app, tx, token);
+    const value = await issueToken(ctx.app, tx, token);
+    audited.resource = value.slice(0, PREFIX_LENGTH);
+    return value;
   });
 }
 

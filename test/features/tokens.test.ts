@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
+import { readStored } from "../stored.ts";
+
+let server: TestServer;
+let ask: Ask;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  ({ ask } = await server.workspace());
+  await expectOk(ask("POST", "/workspaces/create", { id: "other", name: "Other" }));
+  await Promise.all(
+    ["hello", "other"].map((name) =>
+      deploy(ask, "acme", `u/admin/${name}`, `export const main = () => "${name}"`),
+    ),
+  );
+});
+afterAll(() => server.stop());
+
+const create = async (body: object, from = ask) =>
+  (await expectOk(from("POST", "/users/tokens/create", body))).text;
+const whoami = (token: string) => server.as(token)("GET", "/users/whoami");
+
+describe("a token", () => {
+  test("stands in the header, the cookie or the query, and counts in that order", async () => {
+    const { token } = await server.user("ways");
+    const nobody = server.as(undefined);
+    const cases: [headers: Record<string, string>, query: string, status: number][] = [
+      [{ authorization: `Bearer ${token}` }, "", 200],
+      [{ authorization: `bearer ${token}` }, "", 200],
+      [{ cookie: `theme=dark; token=${token}` }, "", 200],
+      [{}, `?token=${token}`, 200],
+      [{ authorization: "Bearer wrong", cookie: `token=${token}` }, `?token=${token}`, 401],
+      [{ authorization: `Bearer ${token}`, cookie: "token=wrong" }, "?token=wrong", 200],
+      [{ cookie: "token=wrong" }, `?token=${token}`, 401],
+      [{ authorization: `Basic ${token}` }, "", 401],
+      [{ cookie: "token=%" }, "", 401],
+      [{}, "?token=", 401],
+      [{}, "", 401],
+    ];
+    for (const [headers, query, status] of cases) {
+      const answer = await nobody("GET", `/users/whoami${query}`, undefined, headers);
+      expect([headers, query, answer.status]).toEqual([headers, query, status]);
+    }
+  });
+
+  test("is shown once, listed by its prefix, and stops at once when it is deleted", async () => {
+    const { ask: mine } = await server.user("lists");
+    const expiration = new Date(Date.now() + 3_600_000).toISOString();
+    const first = await create({}, mine);
+    const scopes = ["variables:read"];
+    const second = await create({ label: "ci", expiration, scopes, workspace_id: "acme" }, mine);
+    expect(first).toMatch(/^[A-Za-z0-9]{32}$/);
+    const list = await mine("GET", "/users/tokens/list");
+    expect(list.text).not.toContain(first);
+    expect(list.json()).toHaveLength(3);
+    const listed = list.json().find((each: any) => each.label === "ci");
+    expect(listed).toEqual({
+      token_prefix: second.slice(0, 10),
+      created_at: expect.any(String),
+      last_used_at: expect.any(String),
+      label: "ci",
+      expiration,
+      scopes,
+      workspace_id: "acme",
+    });
+    expect((await mine("GET", "/users/tokens/list?per_page=2&page=2")).json()).toHaveLength(1);
+
+    expect((await whoami(first)).status).toBe(200);
+    const path = `/users/tokens/delete/${first.slice(0, 10)}`;
+    expect((await ask("DELETE", path)).status).toBe(404);
+    expect((await mine("DELETE", path.slice(0, -1))).status).toBe(400);
+    expect((await mine("DELETE", path)).text).toBe("deleted 1 tokens");
+    expect((await whoami(first)).status).toBe(401);
+    expect((await whoami(second)).status).toBe(200);
+    expect((await mine("DELETE", path)).status).toBe(404);
+  });
+
+  test("is nowhere on disk or in the database, only its hash", async () => {
+    const token = await create({ label: "stored" });
+    await whoami(token);
+    const stored = await readStored(server);
+    expect(stored).toContain(token.slice(0, 10));
+    expect(stored).not.toContain(token);
+    expect(stored).toContain(new Bun.CryptoHasher("sha256").update(token).digest("hex"));
+  });
+
+  test("ends by its expiration", async () => {
+    await using own = await startTestServer();
+    const { ask: mine } = await own.user("ann");
+    const token = await create({ expiration: new Date(Date.now() + 60_000).toISOString() }, mine);
+    const status = async () => (await own.as(token)("GET", "/users/email")).status;
+    expect(await status()).toBe(200);
+    Object.assign(own.server.app, { clock: () => new Date(Date.now() + 61_000) });
+    expect(await status()).toBe(401);
+  });
+});
+
+test("a token bound to a workspace answers there alone, and makes only such tokens", async () => {
+  const { ask: root } = await server.user("bound_root", { super_admin: true });
+  const token = await create({ workspace_id: "acme" }, root);
+  const bound = server.as(token);
+  const cases: [method: string, path: string, body: unknown, status: number][] = [
+    ["GET", "/w/acme/users/whoami", undefined, 200],
+    ["GET", "/users/whoami", undefined, 200],
+    ["GET", "/w/other/users/whoami", undefined, 401],
+    ["POST", "/users/tokens/create", { workspace_id: "other" }, 403],
+    ["POST", "/users/create", { email: "x@example.org", password: "x", super_admin: true }, 403],
+    ["POST", "/users/tokens/impersonate", { impersonate_email: "admin_acme@example.org" }, 403],
+  ];
+  for (const [method, path, body, status] of cases) {
+    expect([path, (await bound(method, path, body)).status]).toEqual([path, status]);
+  }
+  const heir = server.as(await create({}, bound));
+  expect((await heir("GET", "/w/acme/users/whoami")).status).toBe(200);
+  expect((await heir("GET", "/w/other/users/whoami")).status).toBe(401);
+});
+
+const requests: Record<string, [method: string, path: string, body?: unknown]> = {
+  "run hello": ["POST", "/w/acme/jobs/run_wait_result/p/u/admin/hello", {}],
+  "run other": ["POST", "/w/acme/jobs/run_wait_result/p/u/admin/other", {}],
+  preview: [
+    "POST",
+    "/w/acme/jobs/run/preview",
+    { content: "export const main = () => 1", language: "bun", args: {} },
+  ],
+  "list jobs": ["GET", "/w/acme/jobs/list"],
+  "read scripts": ["GET", "/w/acme/scripts/get/p/u/admin/hello"],
+  "read variables": ["GET", "/w/acme/variables/list"],
+  "read hello's": ["GET", "/w/acme/variables/exists/u/admin/hello"],
+  "encrypt variables": ["POST", "/w/acme/variables/encrypt", '"x"'],
+  whoami: ["GET", "/w/acme/users/whoami"],
+};
+
+test.each([
+  [["jobs:run:scripts:u/admin/hello"], ["run hello"]],
+  [["run:script/u/admin/hello"], ["run hello"]],
+  [["jobs:run:scripts:u/admin/*"], ["run hello", "run other"]],
+  [["jobs:run:scripts:u/adm/*"], []],
+  [["jobs:run:flows"], []],
+  [["jobs:runscript"], ["run hello", "run other"]],
+  [["jobs:run"], ["run hello", "run other", "preview"]],
+  [["jobs:read"], ["list jobs"]],
+  [["jobs:listjobs"], ["list jobs"]],
+  [["scripts:write:u/admin/hello"], ["read scripts"]],
+  [["variables:read"], ["read variables", "read hello's"]],
+  [["variables:read:u/admin/hello,f/x/*"], ["read hello's"]],
+  [["variables:write"], ["read variables", "read hello's", "encrypt variables"]],
+  [
+    ["variables:read", "jobs:read"],
+    ["list jobs", "read variables", "read hello's"],
+  ],
+  [[], Object.keys(requests)],
+])("the scopes %p allow %p and nothing else", async (scopes, allowed) => {
+  const token = await create({ scopes });
+  const reached: string[] = [];
+  for (const [name, [method, path, body]] of Object.entries(requests)) {
+    const answer = await server.as(token)(method, path, body);
+    if (answer.status < 300) reached.push(name);
+    else expect([name, answer.status]).toEqual([name, 403]);
+  }
+  const expected = new Set([...allowed, "whoami"]);
+  expect(reached).toEqual(Object.keys(requests).filter((name) => expected.has(name)));
+});
+
+test.each([
+  ["a scope that is none", { scopes: ["everything"] }, 400, '"everything" is not a scope'],
+  ["a scope of no runnable kind", { scopes: ["jobs:run:apps:u/a/b"] }, 400, "scripts or flows"],
+  ["an expiration gone by", { expiration: "2020-01-01T00:00:00Z" }, 400, "`expiration`"],
+  ["an expiration that is no time", { expiration: "soon" }, 400, "`expiration`"],
+  ["scopes that are no list", { scopes: "jobs:run" }, 400, "`scopes`"],
+  ["a label that is a number", { label: 1 }, 400, "`label`"],
+  ["an unknown workspace", { workspace_id: "nowhere" }, 404, "nowhere"],
+  ["a webhook's label and no scope", { label: "webhook-x", workspace_id: "acme" }, 400, "webhook token"],
+  [
+    "a webhook's label and no workspace",
+    { label: "webhook-x", scopes: ["run:script/u/a/b"] },
+    400,
+    "webhook",
+  ],
+  ["JSON that is none", "{", 400, "not JSON"],
+])("a token with %s is refused and says why", async (_, body, status, message) => {
+  const answer = await ask("POST", "/users/tokens/create", body);
+  expect(answer.status).toBe(status);
+  expect(answer.text).toContain(message);
+});
+
+test("a restricted token makes none that reaches further, not even for others", async () => {
+  const { ask: root, email } = await server.user("narrow_root", { super_admin: true });
+  const narrow = server.as(await create({ scopes: ["users:write", "variables:read:u/admin/*"] }, root));
+  const wider = [undefined, [], ["variables:read"], ["variables:write:u/admin/*"], ["jobs:run"]];
+  for (const scopes of wider) {
+    const answer = await narrow("POST", "/users/tokens/create", { scopes });
+    expect([scopes, answer.status]).toEqual([scopes, 403]);
+    const other = { scopes, impersonate_email: email };
+    expect((await narrow("POST", "/users/tokens/impersonate", other)).status).toBe(403);
+  }
+  await create({ scopes: ["variables:read:u/admin/a"] }, narrow);
+});
+
+test("a webhook's token runs its script by any form, sees what becomes of it, and is the job's creator", async () => {
+  const scopes = ["jobs:run:scripts:u/admin/hello"];
+  const token = await create({ label: "webhook-shop", scopes, workspace_id: "acme" });
+  const nobody = server.as(undefined);
+  const base = "/w/acme/jobs";
+  const sync = await nobody("POST", `${base}/run_wait_result/p/u/admin/hello?token=${token}`, {});
+  expect([sync.status, sync.json()]).toEqual([200, "hello"]);
+  const id = (await expectOk(nobody("POST", `${base}/run/p/u/admin/hello?token=${token}`, {}))).text;
+  const job = await until(async () => {
+    const answer = await server.as(token)("GET", `/w/acme/jobs_u/completed/get/${id}`);
+    return answer.status === 200 ? answer.json() : undefined;
+  });
+  expect(job).toMatchObject({ created_by: "webhook-shop", success: true, permissioned_as: "u/admin" });
+  expect((await server.as(token)("GET", "/w/other/users/whoami")).status).toBe(401);
+});
+
+test("impersonation is for super admins, of users there are", async () => {
+  const { email } = await server.user("someone");
+  const { ask: root } = await server.user("imp_root", { super_admin: true });
+  const path = "/users/tokens/impersonate";
+  expect((await ask("POST", path, { impersonate_email: email })).status).toBe(403);
+  expect((await root("POST", path, { impersonate_email: "no@example.org" })).status).toBe(404);
+  expect((await root("POST", path, {})).text).toContain("`impersonate_email`");
+  const token = (await expectOk(root("POST", path, { impersonate_email: email }))).text;
+  expect((await whoami(token)).json()).toMatchObject({ email, super_admin: false });
+  expect((await server.operator("POST", "/users/tokens/create", {})).status).toBe(404);
+});
