@@ -1,6 +1,6 @@
 import { and, eq } from "drizzle-orm";
 import type { UserContext } from "../../context.ts";
-import { BadRequest, NotFound } from "../../errors.ts";
+import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
 import { checkEmail, checkUsername, checkWorkspaceId, usernameFromEmail } from "../../lib/paths.ts";
 import { users } from "../users/tables.ts";
 import { forgetMembers } from "./members.ts";
@@ -15,16 +15,26 @@ export interface NewWorkspace {
   owner?: string | undefined;
 }
 
+/** Audit rows of the whole instance stand under this name: nobody may become its admin. */
+const RESERVED_ID = "global";
+/** Where the instance's own scripts live: its admins are the super admins. */
+const SUPER_ADMIN_ID = "admins";
+
 /**
  * Makes a workspace with its key and its first admin.
- * @throws BadRequest for a bad or taken id, NotFound for an owner who is no user
+ * @throws BadRequest for a bad or taken id, Forbidden for what super admins alone may, NotFound for an owner who is no user
  */
 export async function createWorkspace(ctx: UserContext, body: NewWorkspace): Promise<void> {
   const { app } = ctx;
   const id = checkWorkspaceId(body.id);
   const { identity } = ctx.caller;
   if (body.owner !== undefined && body.owner !== identity.email && !identity.super_admin) {
-    throw new BadRequest("only a super admin makes a workspace for somebody else: leave `owner` out");
+    throw new Forbidden("only a super admin makes a workspace for somebody else: leave `owner` out");
+  }
+  if (id === RESERVED_ID)
+    throw new BadRequest(`"${id}" cannot be a workspace id: it stands for the whole instance`);
+  if (id === SUPER_ADMIN_ID && !identity.super_admin) {
+    throw new Forbidden(`only a super admin makes the workspace ${id}`);
   }
   // The machine's operator is no user: without an owner, super admins alone reach the workspace.
   const memberless = body.owner === undefined && identity.token === undefined;
