@@ -29,12 +29,12 @@ interface Options {
   already_encrypted: boolean;
 }
 
+const at = (ctx: WorkspaceContext, path: string) =>
+  and(eq(variables.workspace_id, ctx.caller.member.workspace_id), eq(variables.path, path));
+
 /** One row, unless it is gone by its own date. */
 async function find(ctx: WorkspaceContext, db: Reader, path: string): Promise<Variable | undefined> {
-  const [row] = await db
-    .select()
-    .from(variables)
-    .where(and(eq(variables.workspace_id, ctx.caller.member.workspace_id), eq(variables.path, path)));
+  const [row] = await db.select().from(variables).where(at(ctx, path));
   return row && row.expires_at !== null && row.expires_at <= ctx.app.clock() ? undefined : row;
 }
 
@@ -101,12 +101,17 @@ export async function updateVariable(
   const { member } = ctx.caller;
   const renamed = body.path === undefined ? path : checkPath(body.path);
   return ctx.write({ resource: path }, async (tx) => {
-    await tx.lock(`variable ${member.workspace_id} ${path}`);
+    // In one order for all, so that two renames never wait for each other.
+    for (const each of [...new Set([path, renamed])].sort()) {
+      await tx.lock(`variable ${member.workspace_id} ${each}`);
+    }
     const row = await getVariable(ctx, path, tx);
     requireWrite(ctx, row);
     if (renamed !== path) {
       if (!canWrite(member, renamed, {})) throw new Forbidden(`${ctx.username} may not write to ${renamed}`);
       if (await find(ctx, tx, renamed)) throw new BadRequest(`there is a variable at ${renamed} already`);
+      // What may still stand there is gone by its own date.
+      await tx.delete(variables).where(at(ctx, renamed));
     }
     const is_secret = body.is_secret ?? row.is_secret;
     if (row.is_secret && !is_secret && body.value === undefined) {
@@ -126,18 +131,15 @@ export async function updateVariable(
     await tx
       .update(variables)
       .set({ path: renamed, value, is_secret, description: body.description ?? row.description })
-      .where(and(eq(variables.workspace_id, member.workspace_id), eq(variables.path, path)));
+      .where(at(ctx, path));
     return renamed;
   });
 }
 
 export async function deleteVariable(ctx: WorkspaceContext, path: string): Promise<void> {
-  const { member } = ctx.caller;
   await ctx.write({ resource: path }, async (tx) => {
     requireWrite(ctx, await getVariable(ctx, path, tx));
-    await tx
-      .delete(variables)
-      .where(and(eq(variables.workspace_id, member.workspace_id), eq(variables.path, path)));
+    await tx.delete(variables).where(at(ctx, path));
   });
 }
 
