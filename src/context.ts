@@ -78,10 +78,10 @@ export interface Context {
   readonly signal: AbortSignal;
   /**
    * A transaction that leaves the operation's audit row together with the change. `resource` names what was touched;
-   * `parameters` are details that hold no secret.
+   * `parameters` are details that hold no secret; `by` is the e-mail of who logs in by this call.
    */
   write<T>(
-    audited: { resource?: string; parameters?: Record<string, string> },
+    audited: { resource?: string; parameters?: Record<string, string>; by?: string },
     work: (tx: Tx) => Promise<T>,
   ): Promise<T>;
 }

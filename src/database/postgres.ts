@@ -5,7 +5,7 @@
 import { SQL as PostgresClient } from "bun";
 import { DrizzleQueryError, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sql";
-import { Internal, StorageFull, SvcError } from "../errors.ts";
+import { BadRequest, Internal, StorageFull, SvcError } from "../errors.ts";
 import type { Database, Queries, Reader, Statement, Tx } from "./database.ts";
 
 export interface PostgresOptions {
@@ -76,6 +76,8 @@ function toStorageError(thrown: unknown): unknown {
   if (code === "53100") {
     return new StorageFull("nothing was stored: the database server's disk is full", { cause });
   }
+  // character_not_in_repertoire, untranslatable_character: a text with the character NUL, which PostgreSQL cannot keep.
+  if (code === "22021" || code === "22P05") return new BadRequest("a text must not hold the character NUL");
   if (thrown instanceof DrizzleQueryError) return new Internal("the database refused a statement", { cause });
   return thrown;
 }

@@ -67,8 +67,8 @@ export async function execute(app: App, hooks: Hooks, op: Operation, call: Call)
           await hooks.recordAudit(tx, {
             timestamp: app.clock(),
             workspace_id: workspace_id ?? "global",
-            username,
-            email: caller.identity?.email ?? "",
+            username: audited.by ?? username,
+            email: audited.by ?? caller.identity?.email ?? "",
             audit: op.audit,
             resource: audited.resource,
             parameters: audited.parameters,

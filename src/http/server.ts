@@ -92,7 +92,9 @@ function logFailure(app: App, op: Operation, error: unknown): void {
   const shape = describeError(error);
   if (shape.status < 500) return;
   const cause = error instanceof SvcError ? error.cause : error;
-  const detail = cause instanceof Error ? { error: cause.message, stack: cause.stack } : {};
+  // A failed query quotes its parameters: only what the database itself said of it is told.
+  const said = cause instanceof Error && "params" in cause ? cause.cause : cause;
+  const detail = said instanceof Error ? { error: said.message, stack: said.stack } : {};
   app.log.error({ operation: op.name, name: shape.name, ...detail }, shape.message);
 }
 

@@ -81,7 +81,7 @@ export async function login(
     recordFailure(app, email, address);
     throw new BadRequest("Invalid login");
   }
-  return ctx.write({ resource: email }, (tx) => openSession(app, tx, email));
+  return ctx.write({ resource: email, by: email }, (tx) => openSession(app, tx, email));
 }
 
 /** Stores a session token that lasts as long as the configuration says. */

@@ -45,7 +45,7 @@ export async function completeSetup(
   checkSetupToken(app, given);
   const email = checkEmail(body.email);
   const row = await toRow(app, { email, password: body.password, super_admin: true });
-  return ctx.write({ resource: email }, async (tx) => {
+  return ctx.write({ resource: email, by: email }, async (tx) => {
     await tx.lock("first user");
     if ((await countUsers(tx)) > 0)
       throw new NotFound("this setup link is not valid any more: there is a user already");

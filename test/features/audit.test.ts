@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { auditLog } from "../../src/features/audit/tables.ts";
+import { type Ask, expectOk, startTestServer, type TestServer } from "../harness.ts";
+
+let server: TestServer;
+let admin: Ask;
+let dev: Ask;
+let since: string;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  ({ ask: admin } = await server.workspace());
+  ({ ask: dev } = await server.member("acme", "dev"));
+  since = new Date(Date.now() - 60_000).toISOString();
+  const body = { path: "u/dev/key", value: "top-secret", is_secret: true, description: "hush-hush" };
+  await expectOk(dev("POST", "/w/acme/variables/create", body));
+  await expectOk(dev("GET", "/w/acme/variables/get_value/u/dev/key"));
+  await expectOk(dev("GET", "/w/acme/variables/get/u/dev/key?decrypt_secret=false"));
+  await expectOk(dev("POST", "/w/acme/variables/update/u/dev/key", { value: "top-secret-2" }));
+  await expectOk(dev("DELETE", "/w/acme/variables/delete/u/dev/key"));
+  await expectOk(admin("POST", "/w/acme/variables/create", { ...body, path: "u/admin/key" }));
+  await dev("POST", "/w/acme/variables/create", { ...body, path: "u/admin/key" });
+});
+afterAll(() => server.stop());
+
+const list = async (query = "", ask = admin) =>
+  (await expectOk(ask("GET", `/w/acme/audit/list${query}`))).json();
+
+/** Rows of calls outside any workspace: no operation tells them. */
+async function globalRows(email: string) {
+  const rows = await server.server.app.db.read.select().from(auditLog).orderBy(auditLog.id);
+  return rows.filter((row) => row.workspace_id === "global" && row.email === email);
+}
+
+test("a change leaves one row of who did what to what; reads and refused calls leave none", async () => {
+  const rows = await list();
+  const short = rows.map((row: any) => [row.username, row.operation, row.action_kind, row.resource]);
+  expect(short).toEqual([
+    ["admin", "variables.create", "Create", "u/admin/key"],
+    ["dev", "variables.delete", "Delete", "u/dev/key"],
+    ["dev", "variables.update", "Update", "u/dev/key"],
+    ["dev", "variables.decrypt_secret", "Execute", "u/dev/key"],
+    ["dev", "variables.create", "Create", "u/dev/key"],
+  ]);
+  expect(rows[1]).toEqual({
+    id: expect.any(Number),
+    workspace_id: "acme",
+    timestamp: expect.any(String),
+    username: "dev",
+    email: "dev@example.org",
+    operation: "variables.delete",
+    action_kind: "Delete",
+    resource: "u/dev/key",
+    parameters: null,
+  });
+  for (const text of ["top-secret", "hush-hush"]) expect(JSON.stringify(rows)).not.toContain(text);
+});
+
+test("admins see every row of the workspace, others their own, strangers none", async () => {
+  const ids = (await list()).map((row: any) => row.id);
+  const own = await list("", dev);
+  expect(own).toHaveLength(4);
+  expect(own.every((row: any) => row.email === "dev@example.org")).toBe(true);
+  expect((await admin("GET", `/w/acme/audit/get/${ids[1]}`)).json().operation).toBe("variables.delete");
+  expect((await dev("GET", `/w/acme/audit/get/${ids[1]}`)).status).toBe(200);
+  expect((await dev("GET", `/w/acme/audit/get/${ids[0]}`)).status).toBe(404);
+  const stranger = (await server.user("stranger")).ask;
+  expect((await stranger("GET", "/w/acme/audit/list")).status).toBe(401);
+  expect((await stranger("GET", "/w/global/audit/list")).status).toBe(401);
+});
+
+test.each([
+  ["?username=dev", 4],
+  ["?username=nobody", 0],
+  ["?operation=variables.d", 2],
+  ["?operations=variables.create,variables.delete", 3],
+  ["?exclude_operations=variables.create,%20variables.delete", 2],
+  ["?resource=u/dev", 4],
+  ["?action_kind=Create", 2],
+  ["?per_page=2&page=3", 1],
+  ["?per_page=2&page=0", 2],
+  ["?after=SINCE", 5],
+  ["?before=SINCE", 0],
+  ["?username=dev&action_kind=Create", 1],
+] as const)("the filter %s leaves %d rows", async (query, count) => {
+  expect(await list(query.replace("SINCE", encodeURIComponent(since)))).toHaveLength(count);
+});
+
+test.each([
+  ["/list?action_kind=Read", 400, "`action_kind`"],
+  ["/list?before=yesterday", 400, "`before`"],
+  ["/get/first", 400, '"first"'],
+  ["/get/999999999999999", 404, "999999999999999"],
+] as const)("%s answers %d", async (path, status, message) => {
+  const answer = await admin("GET", `/w/acme/audit${path}`);
+  expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(message)]);
+});
+
+test("calls outside workspaces are told by e-mail: sessions, tokens by their prefix, users", async () => {
+  const email = "ann@example.org";
+  await server.user("ann", { super_admin: true });
+  const login = await server.as(undefined)("POST", "/auth/login", { email, password: "ann-password" });
+  const session = server.as(login.text);
+  const token = (await expectOk(session("POST", "/users/tokens/create", { label: "ci" }))).text;
+  const prefix = token.slice(0, 10);
+  await expectOk(session("DELETE", `/users/tokens/delete/${prefix}`));
+  const body = { email: "bob@example.org", password: "bob-password", super_admin: false };
+  await expectOk(session("POST", "/users/create", body));
+  await expectOk(session("POST", "/users/setpassword", { password: "new-password" }));
+  const target = { impersonate_email: "bob@example.org" };
+  const other = (await expectOk(session("POST", "/users/tokens/impersonate", target))).text;
+  await expectOk(session("POST", "/auth/logout"));
+  await server.as(undefined)("POST", "/auth/login", { email, password: "wrong-password" });
+  const rows = await globalRows(email);
+  expect(rows.map((row) => [row.username, row.operation, row.action_kind, row.resource])).toEqual([
+    [email, "users.login", "Create", email],
+    [email, "users.token.create", "Create", prefix],
+    [email, "users.token.delete", "Delete", prefix],
+    [email, "users.create", "Create", "bob@example.org"],
+    [email, "users.setpassword", "Update", email],
+    [email, "users.impersonate", "Create", other.slice(0, 10)],
+    [email, "users.logout", "Delete", null],
+  ]);
+  expect(rows[5]!.parameters).toEqual({ email: "bob@example.org", label: "" });
+  const text = JSON.stringify(rows);
+  for (const secret of [token, other, login.text, "password-", "-password"])
+    expect(text).not.toContain(secret);
+});
