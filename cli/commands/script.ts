@@ -47,7 +47,8 @@ const inWorkspace = (name: string, summary: string) =>
 
 const push = inWorkspace("push", "deploy a file as a new version of a script")
   .argument("<file>", "a .ts, .js, .sh or .py file")
-  .argument("<path>", "such as u/ann/hello or f/shop/order")
+  .argument("[path]", "such as u/ann/hello or f/shop/order")
+  .option("--path <path>", "the path, where an option is handier than an argument")
   .option("--summary <text>", "one line that says what it does")
   .option("--message <text>", "what changed, for the history")
   .option("--no-wait", "do not wait for its dependencies")
@@ -55,9 +56,10 @@ const push = inWorkspace("push", "deploy a file as a new version of a script")
   .action(
     async (
       file: string,
-      path: string,
-      options: WorkspaceOptions & { summary?: string; message?: string; wait: boolean },
+      argument: string | undefined,
+      options: WorkspaceOptions & { path?: string; summary?: string; message?: string; wait: boolean },
     ) => {
+      const path = onePath(argument, options.path);
       const language = languageOf(file);
       const content = await readSource(file);
       const hash = await withClient(
@@ -90,6 +92,16 @@ const push = inWorkspace("push", "deploy a file as a new version of a script")
       else print(hash);
     },
   );
+
+/** The path, which may be given as an argument or as an option. @throws a usage error */
+function onePath(argument: string | undefined, option: string | undefined): string {
+  if (argument !== undefined && option !== undefined && argument !== option) {
+    throw usageError(`two paths were given: ${argument} and --path ${option}`, "leave one of them out");
+  }
+  const path = argument ?? option;
+  if (path === undefined) throw usageError("the path is missing", "svc script push <file> u/<user>/<name>");
+  return path;
+}
 
 const POLL_MS = 100;
 
