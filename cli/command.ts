@@ -1,7 +1,7 @@
 /** What all commands share: their common options, and how their work is wrapped. */
-import { Command } from "commander";
+import { Command, Help, Option } from "commander";
 import type { JobsRole } from "../src/app.ts";
-import { CliError } from "./terminal/failure.ts";
+import { CliError, EXIT, usageError } from "./terminal/failure.ts";
 import { type Client, connect } from "./transport.ts";
 
 export interface CommonOptions {
@@ -11,16 +11,32 @@ export interface CommonOptions {
   json?: boolean;
 }
 
-/** A command with the options every one of them has. */
-export function leaf(name: string, summary: string): Command {
-  return new Command(name)
-    .description(summary)
-    .option("--data-dir <folder>", "data directory to work on (env SVC_DATA_DIR, default .svc)")
-    .option("--url <url>", "reach a server over HTTP instead (env SVC_URL)")
-    .option("--token <token>", "token for --url (env SVC_TOKEN)")
-    .option("--json", "print JSON")
-    .helpCommand(false)
-    .showSuggestionAfterError();
+const DATA_DIR = new Option(
+  "--data-dir <folder>",
+  "data directory to work on (env SVC_DATA_DIR, default .svc)",
+);
+const URL_OPTION = new Option("--url <url>", "reach a server over HTTP instead (env SVC_URL)");
+const TOKEN = new Option("--token <token>", "token for --url (env SVC_TOKEN)");
+const JSON_OPTION = new Option("--json", "print JSON");
+const COMMON = [DATA_DIR, URL_OPTION, TOKEN, JSON_OPTION];
+
+/** A command with the options of its like: it reaches the service anywhere, works on a directory only, or on nothing. */
+export function leaf(
+  name: string,
+  summary: string,
+  reach: "anywhere" | "directory" | "nothing" = "anywhere",
+): Command {
+  const command = new Command(name).description(summary).helpCommand(false).showSuggestionAfterError();
+  if (reach !== "nothing") command.addOption(DATA_DIR);
+  if (reach === "anywhere") command.addOption(URL_OPTION).addOption(TOKEN);
+  return command.addOption(JSON_OPTION).configureHelp({ visibleOptions: ownFirst });
+}
+
+/** A command's own options, and what all have in common after them. */
+function ownFirst(this: Help, command: Command): Option[] {
+  const all = Help.prototype.visibleOptions.call(this, command);
+  const isCommon = (option: Option) => COMMON.includes(option) || option.long === "--help";
+  return [...all.filter((option) => !isCommon(option)), ...all.filter(isCommon)];
 }
 
 /** A noun with its verbs. */
@@ -36,19 +52,26 @@ export async function withClient<T>(
   work: (client: Client) => Promise<T>,
   role: JobsRole = "none",
 ): Promise<T> {
-  const client = await connect(
-    {
-      data_dir: options.dataDir,
-      url: options.url ?? process.env.SVC_URL,
-      token: options.token ?? process.env.SVC_TOKEN,
-    },
-    role,
-  );
+  const token = options.token ?? process.env.SVC_TOKEN;
+  const client = await connect({ data_dir: options.dataDir, url: urlOf(options), token }, role);
   try {
     return await work(client);
   } finally {
     await client.close();
   }
+}
+
+/** The server to be reached over HTTP, if one is. */
+export function urlOf(options: CommonOptions): string | undefined {
+  return options.url ?? (process.env.SVC_URL || undefined);
+}
+
+/** Reads a whole number given as an option. @throws a usage error */
+export function wholeNumber(flag: string, text: string, most = Number.MAX_SAFE_INTEGER): number {
+  const number = Number(text);
+  if (/^\d+$/.test(text) && number <= most) return number;
+  const range = most === Number.MAX_SAFE_INTEGER ? "a whole number" : `a number from 0 to ${most}`;
+  throw usageError(`${flag} ${text}: must be ${range}`);
 }
 
 /** Text under a command's help. */
@@ -70,7 +93,7 @@ export async function workspaceFor(client: Client, given: string | undefined): P
       : `there are ${found.length} workspaces: name one with --workspace`,
     {
       hint: found.length === 0 ? "svc workspace create <id> --name <name> --owner <email>" : undefined,
-      exit_code: 2,
+      exit_code: EXIT.usage,
     },
   );
 }

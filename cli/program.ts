@@ -1,7 +1,7 @@
 /** The commander program: nouns are known by name and summary; the file of one is loaded when it is called. */
 import { Command, CommanderError } from "commander";
 import { VERSION } from "../src/lib/version.ts";
-import { EXIT, showFailure } from "./terminal/failure.ts";
+import { EXIT, showFailure, usageError } from "./terminal/failure.ts";
 
 interface Noun {
   summary: string;
@@ -24,11 +24,12 @@ const NOUNS: Record<string, Noun> = {
 };
 
 const HELP = `
-Commands work on the data directory (--data-dir, default .svc): through its server
-when one is up, by themselves when none is. With --url and --token they reach a
-server anywhere.
+Commands work on the data directory (--data-dir, default .svc): through its
+server when one is up, by themselves when none is. With --url and --token they
+reach a server anywhere.
 
-Exit codes: 0 done, 1 failed or refused, 2 wrong usage, 3 not reached or not known.
+Exit codes: 0 done, 1 failed or refused, 2 wrong usage, 3 server not reached or
+token not known, 130 ended with Ctrl-C.
 
 Examples:
   $ svc demo
@@ -46,7 +47,7 @@ export async function runProgram(argv: string[]): Promise<number> {
     else await program.parseAsync(argv, { from: "user" });
     return Number(process.exitCode ?? 0);
   } catch (cause) {
-    // Commander has printed its message already.
+    // The help or the version, printed already.
     if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : EXIT.usage;
     return showFailure(cause, argv.includes("--json"));
   }
@@ -68,6 +69,18 @@ async function createProgram(argv: string[]): Promise<Command> {
 }
 
 function throwInsteadOfExit(command: Command): void {
-  command.exitOverride();
+  command.configureOutput({ outputError: () => {} });
+  command.exitOverride((cause) => {
+    if (PRINTED.includes(cause.code)) throw cause;
+    const [message = "", suggestion] = cause.message.replace(/^error: /, "").split("\n");
+    throw usageError(message, suggestion?.replace(/^\(|\)$/g, "") ?? `see ${wordsOf(command)} --help`);
+  });
   for (const child of command.commands) throwInsteadOfExit(child);
+}
+
+/** What ends a command without being a mistake. */
+const PRINTED = ["commander.help", "commander.helpDisplayed", "commander.version"];
+
+function wordsOf(command: Command): string {
+  return command.parent ? `${wordsOf(command.parent)} ${command.name()}` : command.name();
 }

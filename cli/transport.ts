@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { JobsRole, RunningApp } from "../src/app.ts";
 import { loadConfig } from "../src/config.ts";
 import { parameterNames, type TypedOperation } from "../src/http/operation.ts";
-import { CliError, EXIT } from "./terminal/failure.ts";
+import { CliError, EXIT, usageError } from "./terminal/failure.ts";
 
 export interface Target {
   data_dir?: string | undefined;
@@ -27,7 +27,8 @@ type Send = (path: string, init: RequestInit) => Promise<Response>;
 
 /** @param role which jobs this process runs, should it work on the data directory itself */
 export async function connect(target: Target, role: JobsRole = "none"): Promise<Client> {
-  if (target.url) return clientOf(overNetwork(target.url, target.token), async () => {});
+  if (target.url !== undefined)
+    return clientOf(overNetwork(target.url, target.token), async () => {}, target);
   const config = loadConfig({ data_dir: target.data_dir });
   const socket = join(config.data_dir, "svc.sock");
   if (existsSync(socket)) {
@@ -36,7 +37,7 @@ export async function connect(target: Target, role: JobsRole = "none"): Promise<
       (response) => response.ok,
       () => false,
     );
-    if (answers) return clientOf(send, async () => {});
+    if (answers) return clientOf(orUnreachable(`the server of ${config.data_dir}`, send), async () => {});
   }
   const local = await openLocally(target, role);
   const send: Send = async (path, init) =>
@@ -45,14 +46,24 @@ export async function connect(target: Target, role: JobsRole = "none"): Promise<
 }
 
 function overNetwork(url: string, token: string | undefined): Send {
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+    throw usageError(`"${url}" is not the URL of a server`, "write it such as http://localhost:8000");
+  }
   const base = url.replace(/\/+$/, "").replace(/\/api$/, "");
   const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {};
+  return orUnreachable(base, (path, init) =>
+    fetch(`${base}${path}`, { ...init, headers: { ...(init.headers as object), ...headers } }),
+  );
+}
+
+function orUnreachable(where: string, send: Send): Send {
   return async (path, init) => {
     try {
-      return await fetch(`${base}${path}`, { ...init, headers: { ...(init.headers as object), ...headers } });
+      return await send(path, init);
     } catch (cause) {
-      throw new CliError("Unreachable", `${base} cannot be reached: ${(cause as Error).message}`, {
-        hint: "check --url, and that the server is up",
+      const { code, message } = cause as Error & { code?: string };
+      throw new CliError("Unreachable", `${where} cannot be reached: ${code ?? message}`, {
+        hint: "check the address, and that the server is up",
         exit_code: EXIT.unreachable,
       });
     }
@@ -88,7 +99,7 @@ async function openLocally(
   }
 }
 
-function clientOf(send: Send, close: () => Promise<void>): Client {
+function clientOf(send: Send, close: () => Promise<void>, target: Target = {}): Client {
   async function request<I>(
     operation: TypedOperation<I, unknown>,
     input: I,
@@ -100,8 +111,9 @@ function clientOf(send: Send, close: () => Promise<void>): Client {
       ...(body === undefined ? {} : { body, headers: { "content-type": "application/json" } }),
       ...(signal ? { signal } : {}),
     });
+    if (!isOfService(response, operation)) throw notTheService(response, target);
     if (response.ok) return response;
-    throw await toError(response);
+    throw await toError(response, target);
   }
   return {
     async call<I, R>(operation: TypedOperation<I, R>, input: I): Promise<R> {
@@ -129,12 +141,31 @@ function toRequest(
   return { path: path + search, body: "body" in input ? JSON.stringify(input.body) : undefined };
 }
 
-async function toError(response: Response): Promise<CliError> {
+const MEDIA_TYPE: Record<string, string> = { json: "application/json", text: "text/plain" };
+
+/** Whether it can be an answer of this operation, not a page of whatever else listens there. */
+function isOfService(response: Response, operation: { responds: { kind: string } }): boolean {
+  if (!response.ok) return response.headers.has("svc-error");
+  const expected = MEDIA_TYPE[operation.responds.kind];
+  return expected === undefined || (response.headers.get("content-type") ?? "").startsWith(expected);
+}
+
+function notTheService(response: Response, { url }: Target): CliError {
+  return new CliError("Unreachable", `what listens on ${url} is not svc: it answered ${response.status}`, {
+    hint: "check --url: it is the server's address, without a path",
+    exit_code: EXIT.unreachable,
+  });
+}
+
+async function toError(response: Response, { token }: Target): Promise<CliError> {
   const name = response.headers.get("svc-error") ?? "Internal";
   const [message = "", ...hint] = (await response.text()).split("\n");
   const unknown = response.status === 401;
+  const advice = token
+    ? "check the token (--token or SVC_TOKEN), and whether it is meant for this workspace"
+    : "give a token with --token or SVC_TOKEN";
   return new CliError(name, message || `the server answered ${response.status}`, {
-    hint: hint.join("\n") || (unknown ? "give a token with --token or SVC_TOKEN" : undefined),
+    hint: hint.join("\n") || (unknown ? advice : undefined),
     exit_code: unknown ? EXIT.unreachable : EXIT.failed,
   });
 }

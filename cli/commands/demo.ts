@@ -9,7 +9,7 @@ import { createUser } from "../../src/features/users/operations.ts";
 import { createWorkspace } from "../../src/features/workspaces/operations.ts";
 import { formatMilliseconds } from "../../src/lib/duration.ts";
 import { randomText } from "../../src/lib/ids.ts";
-import { examples, leaf } from "../command.ts";
+import { examples, leaf, wholeNumber } from "../command.ts";
 // @ts-expect-error: read as text, not as a module
 import countdown from "../examples/countdown.ts" with { type: "text" };
 import disk from "../examples/disk.sh" with { type: "text" };
@@ -21,8 +21,17 @@ import order from "../examples/order.ts" with { type: "text" };
 import teapot from "../examples/teapot.ts" with { type: "text" };
 import words from "../examples/words.py" with { type: "text" };
 import { EXIT } from "../terminal/failure.ts";
-import { print } from "../terminal/output.ts";
+import { print, printJson } from "../terminal/output.ts";
 import { connect } from "../transport.ts";
+
+interface DemoOptions {
+  exit?: boolean;
+  port?: string;
+  dataDir?: string;
+  json?: boolean;
+}
+
+type Say = (text: string) => void;
 
 interface Example {
   name: string;
@@ -53,37 +62,55 @@ const EXAMPLES: Example[] = [
 const EMAIL = "admin@example.org";
 const WORKSPACE = "demo";
 
-export default leaf("demo", "start a server with examples and call their webhooks")
+export default leaf("demo", "start a server with examples and call their webhooks", "nothing")
+  .option("--data-dir <folder>", "keep the data there (default: a temporary folder, removed at the end)")
   .option("--exit", "stop the server after the calls; exit 1 if one went wrong")
   .option(
     "--port <number>",
     "port to listen on; 0 picks a free one (default 8000, or a free one if that is taken)",
   )
   .addHelpText("after", examples("svc demo", "svc demo --exit"))
-  .action(async (options: { exit?: boolean; port?: string; dataDir?: string }) => {
+  .action(async (options: DemoOptions) => {
+    const port = options.port === undefined ? undefined : wholeNumber("--port", options.port, 65_535);
+    const stopped = new Promise<void>((resolve) => {
+      process.once("SIGINT", () => resolve());
+      process.once("SIGTERM", () => resolve());
+    });
     const data_dir = options.dataDir ?? mkdtempSync(join(tmpdir(), "svc-demo-"));
-    const server = await start(data_dir, options.port);
-    let failures = 0;
     try {
-      const password = randomText(12);
-      const token = await setUp(data_dir, password);
-      print(
-        `${chalk.bold("svc demo")}: a server on ${server.url}, workspace "${WORKSPACE}", with ${EXAMPLES.length} example scripts\n`,
-      );
-      failures = await callAll(`${server.url}/api/w/${WORKSPACE}/jobs`, token);
-      if (!options.exit) await leaveRunning(server.url, password, token);
+      const server = await start(data_dir, port);
+      try {
+        const shown = show(server.url, data_dir, options);
+        await Promise.race([options.exit ? shown : shown.then(() => stopped), stopped]);
+      } finally {
+        await server.stop();
+      }
     } finally {
-      await server.stop();
       if (options.dataDir === undefined) rmSync(data_dir, { recursive: true, force: true });
     }
-    if (failures > 0) process.exitCode = EXIT.failed;
   });
 
-async function start(data_dir: string, port: string | undefined) {
+async function show(url: string, data_dir: string, options: DemoOptions): Promise<void> {
+  const say: Say = options.json ? () => {} : print;
+  const password = randomText(12);
+  const token = await setUp(data_dir, password);
+  say(
+    `${chalk.bold("svc demo")}: a server on ${url}, with the example scripts in workspace "${WORKSPACE}"\n`,
+  );
+  const calls = await callAll(`${url}/api/w/${WORKSPACE}/jobs`, token, say);
+  if (!calls.every(({ ok }) => ok)) process.exitCode = EXIT.failed;
+  if (options.json) printJson({ url, workspace: WORKSPACE, email: EMAIL, password, token, calls });
+  else if (!options.exit) tellHowToGoOn(url, password, token);
+}
+
+async function start(data_dir: string, port: number | undefined) {
   const { startServer } = await import("../../src/server.ts");
-  const config = (number: number | undefined) => loadConfig({ data_dir, port: number, log_level: "error" });
+  // It makes users and scripts, which belong in no other database than its own.
+  const environment = { ...process.env, DATABASE_URL: undefined };
+  const config = (number: number | undefined) =>
+    loadConfig({ data_dir, port: number, log_level: "error" }, environment);
   try {
-    return await startServer(config(port === undefined ? undefined : Number(port)));
+    return await startServer(config(port));
   } catch (cause) {
     if (port !== undefined || !(cause as Error).message.includes("is taken")) throw cause;
     return startServer(config(0));
@@ -180,48 +207,55 @@ function steps(): Step[] {
   return list;
 }
 
-/** @returns how many calls were not as expected */
-async function callAll(base: string, token: string): Promise<number> {
-  let failures = 0;
-  for (const step of steps()) if (!(await callOne(base, token, step)).ok) failures++;
-  const { ok, text: id } = await callOne(base, token, {
+interface Call {
+  title: string;
+  status: number;
+  ok: boolean;
+  ms: number;
+  answer: string;
+}
+
+async function callAll(base: string, token: string, say: Say): Promise<Call[]> {
+  const calls: Call[] = [];
+  for (const step of steps()) calls.push(await callOne(base, token, step, say));
+  const asynchronous: Step = {
     title: "Asynchronous: the answer is the job's id, at once",
     path: "run/p/u/admin/hello",
     body: { name: "later" },
     status: 201,
     holds: "-",
-  });
-  if (!ok) return failures + 1;
-  const result = await callOne(base.replace(/jobs$/, "jobs_u"), token, {
+  };
+  const submitted = await callOne(base, token, asynchronous, say);
+  const result: Step = {
     title: "… and its result, when it is there",
-    path: `completed/get_result_maybe/${id}`,
+    path: `completed/get_result_maybe/${submitted.answer}`,
     method: "GET",
     status: 200,
     holds: "Hello, later!",
-  });
-  return failures + (result.ok ? 0 : 1);
+  };
+  return [...calls, submitted, await callOne(base.replace(/jobs$/, "jobs_u"), token, result, say)];
 }
 
-async function callOne(base: string, token: string, step: Step): Promise<{ ok: boolean; text: string }> {
+async function callOne(base: string, token: string, step: Step, say: Say): Promise<Call> {
   const method = step.method ?? "POST";
   const body = step.body === undefined ? undefined : JSON.stringify(step.body);
   const url = `${base}/${step.path}`;
   const streaming = step.path.startsWith("run_and_stream");
-  print(chalk.bold(step.title));
-  print(chalk.dim(curlLine(url, body, token, streaming)));
+  say(chalk.bold(step.title));
+  say(chalk.dim(curlLine(url, body, token, streaming)));
   const began = performance.now();
   const response = await fetch(url, {
     method,
     headers: { authorization: `Bearer ${token}`, ...(body ? { "content-type": "application/json" } : {}) },
     ...(body ? { body } : {}),
   });
-  const text = (await response.text()).trim();
-  const took = formatMilliseconds(performance.now() - began);
-  const ok = response.status === step.status && text.includes(step.holds);
-  print(
-    `${text}\n${ok ? chalk.green(`✓ ${response.status}`) : chalk.red(`✗ ${response.status}, not as expected`)} in ${took}\n`,
+  const answer = (await response.text()).trim();
+  const ms = performance.now() - began;
+  const ok = response.status === step.status && answer.includes(step.holds);
+  say(
+    `${answer}\n${ok ? chalk.green(`✓ ${response.status}`) : chalk.red(`✗ ${response.status}, not as expected`)} in ${formatMilliseconds(ms)}\n`,
   );
-  return { ok, text };
+  return { title: step.title, status: response.status, ok, ms: Math.round(ms), answer };
 }
 
 function curlLine(url: string, body: string | undefined, token: string, streaming: boolean): string {
@@ -229,14 +263,11 @@ function curlLine(url: string, body: string | undefined, token: string, streamin
   return `curl -s${streaming ? "N" : ""} '${url}' \\\n  -H 'Authorization: Bearer ${token}'${data}`;
 }
 
-async function leaveRunning(url: string, password: string, token: string): Promise<void> {
+function tellHowToGoOn(url: string, password: string, token: string): void {
   print(chalk.bold("The server goes on. Log in as its admin:"));
-  print(`  curl -s '${url}/api/auth/login' -H 'Content-Type: application/json' \\`);
+  print(`  curl -s '${url}/api/auth/login' \\`);
+  print(`    -H 'Content-Type: application/json' \\`);
   print(`    -d '{"email":"${EMAIL}","password":"${password}"}'`);
   print(`or use the token ${token}`);
   print(chalk.dim("Ctrl-C stops the server and removes its data."));
-  await new Promise<void>((resolve) => {
-    process.once("SIGINT", () => resolve());
-    process.once("SIGTERM", () => resolve());
-  });
 }

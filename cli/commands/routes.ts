@@ -1,7 +1,7 @@
 import { examples, leaf } from "../command.ts";
 import { printJson, printTable } from "../terminal/output.ts";
 
-export default leaf("routes", "list the routes of the HTTP interface")
+export default leaf("routes", "list the routes of the HTTP interface", "nothing")
   .argument("[text]", "only routes whose path or name holds this")
   .addHelpText("after", examples("svc routes scripts/list"))
   .action(async (text: string | undefined, options: { json?: boolean }) => {

@@ -1,8 +1,7 @@
-import { existsSync } from "node:fs";
 import { cancelQueuedJob, getCompletedJob, getJobUpdateStream } from "../../src/features/jobs/operations.ts";
 import { runPreview, runScriptByPath } from "../../src/features/jobs/run-operations.ts";
 import { createWorkspace, listWorkspaces } from "../../src/features/workspaces/operations.ts";
-import { type CommonOptions, examples, leaf, withClient, workspaceFor } from "../command.ts";
+import { type CommonOptions, examples, leaf, wholeNumber, withClient, workspaceFor } from "../command.ts";
 import { CliError, EXIT, usageError } from "../terminal/failure.ts";
 import { note, printJson } from "../terminal/output.ts";
 import type { Client } from "../transport.ts";
@@ -34,33 +33,38 @@ export default leaf("run", "run a script by path, or a local file")
   .action(async (path: string, options: RunOptions) => {
     const args = await readArguments(options.data);
     const query = {
-      timeout: options.timeout === undefined ? undefined : Number(options.timeout),
+      timeout: options.timeout === undefined ? undefined : wholeNumber("--timeout", options.timeout),
       tag: options.tag,
     };
-    const local = isFile(path);
+    const file = isScriptPath(path) ? undefined : await readLocal(path);
     const failed = await withClient(
       options,
       async (client) => {
-        const workspace = local
+        const workspace = file
           ? await workspaceForFile(client, options)
           : await workspaceFor(client, options.workspace);
-        const job = local
+        const job = file
           ? await client.call(runPreview, {
               workspace,
               query,
-              body: { content: await readSource(path), language: languageOf(path), args },
+              body: { ...file, args },
             })
           : await client.call(runScriptByPath, { workspace, path, query, body: args } as never);
-        return follow(client, workspace, job);
+        return follow(client, workspace, job, options.json ?? false);
       },
       "own",
     );
     if (failed) process.exitCode = EXIT.failed;
   });
 
-/** Scripts' paths begin with u/, f/ or g/; whatever else names an existing file is one. */
-function isFile(path: string): boolean {
-  return path.startsWith(".") || path.startsWith("/") || (!/^[ufg]\//.test(path) && existsSync(path));
+/** Scripts' paths begin with u/, f/ or g/; whatever else is given is a file. */
+function isScriptPath(path: string): boolean {
+  return /^[ufg]\//.test(path);
+}
+
+async function readLocal(file: string) {
+  const content = await readSource(file, "the path of a script begins with u/ or f/, such as u/ann/hello");
+  return { content, language: languageOf(file) };
 }
 
 async function workspaceForFile(client: Client, options: RunOptions): Promise<string> {
@@ -72,6 +76,8 @@ async function workspaceForFile(client: Client, options: RunOptions): Promise<st
   return LOCAL_WORKSPACE;
 }
 
+const DATA_HINT = `such as -d '{"name":"Bob"}', -d @file, or -d - for stdin`;
+
 async function readArguments(data: string | undefined): Promise<Record<string, unknown>> {
   if (data === undefined) return {};
   const text =
@@ -81,9 +87,9 @@ async function readArguments(data: string | undefined): Promise<Record<string, u
     if (typeof value === "object" && value !== null && !Array.isArray(value))
       return value as Record<string, unknown>;
   } catch (cause) {
-    throw usageError(`--data is not JSON: ${(cause as Error).message}`);
+    throw usageError(`--data is not JSON: ${(cause as Error).message}`, DATA_HINT);
   }
-  throw usageError("--data must be a JSON object: its keys are the script's arguments");
+  throw usageError("--data must be a JSON object: its keys are the script's arguments", DATA_HINT);
 }
 
 interface Update {
@@ -94,8 +100,11 @@ interface Update {
 }
 
 /** Shows the log as it comes and the result at the end. @returns whether the job failed */
-async function follow(client: Client, workspace: string, id: string): Promise<boolean> {
+async function follow(client: Client, workspace: string, id: string, json: boolean): Promise<boolean> {
+  let canceling = false;
   const cancel = () => {
+    if (canceling) process.exit(EXIT.interrupted);
+    canceling = true;
     note("canceling…");
     client
       .call(cancelQueuedJob, { workspace, id, body: { reason: "canceled at the terminal" } })
@@ -113,28 +122,37 @@ async function follow(client: Client, workspace: string, id: string): Promise<bo
         completed = update.completed ?? false;
       }
     }
+  } catch (cause) {
+    if (!(cause instanceof CliError) || cause.name !== "Unreachable") throw cause;
+    const { name, message, exit_code } = cause;
+    throw new CliError(name, message, { hint: `the job may go on: ${id}`, exit_code });
   } finally {
     process.off("SIGINT", cancel);
   }
   const job = await client.call(getCompletedJob, { workspace, id });
-  if (job.success) {
-    printJson(job.result);
-    return false;
-  }
   const { error } = (job.result ?? {}) as { error?: { name?: string; message?: string; stack?: string } };
-  if (!error) {
-    printJson(job.result);
-    return true;
-  }
-  throw new CliError(error.name ?? "Error", `${error.name}: ${error.message}`, { hint: `job ${id}` });
+  if (job.success || !error || json) printJson(job.result);
+  if (job.success || !error) return !job.success;
+  const name = error.name ?? "Error";
+  const trace = error.stack?.match(/^ +at .*$/gm)?.join("\n");
+  throw new CliError(name, `${name}: ${error.message}`, { trace, hint: `job ${id}` });
 }
 
 async function* events(response: Response): AsyncGenerator<Update> {
   const decoder = new TextDecoder();
   let rest = "";
-  for await (const bytes of response.body as unknown as AsyncIterable<Uint8Array>) {
+  for await (const bytes of untilBroken(response.body as unknown as AsyncIterable<Uint8Array>)) {
     const frames = (rest + decoder.decode(bytes, { stream: true })).split("\n\n");
     rest = frames.pop()!;
     for (const frame of frames) if (frame.startsWith("data: ")) yield JSON.parse(frame.slice(6)) as Update;
+  }
+}
+
+/** A connection that breaks ends the stream; the next call tells whether the server is still there. */
+async function* untilBroken<T>(body: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* body;
+  } catch {
+    return;
   }
 }

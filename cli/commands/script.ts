@@ -30,11 +30,15 @@ export function languageOf(file: string): "bun" | "bash" | "python3" {
 }
 
 /** The text of a file. @throws a usage error when it cannot be read */
-export async function readSource(file: string): Promise<string> {
+export async function readSource(file: string, hint?: string): Promise<string> {
   try {
     return await Bun.file(file).text();
   } catch (cause) {
-    throw usageError(`${file} cannot be read: ${(cause as Error).message}`);
+    const { code, message } = cause as Error & { code?: string };
+    throw usageError(
+      code === "ENOENT" ? `there is no file ${file}` : `${file} cannot be read: ${message}`,
+      hint,
+    );
   }
 }
 

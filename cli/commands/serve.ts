@@ -1,6 +1,6 @@
 import chalk from "chalk";
 import { type Config, loadConfig, SETTINGS } from "../../src/config.ts";
-import { examples, leaf } from "../command.ts";
+import { examples, leaf, wholeNumber } from "../command.ts";
 import { usageError } from "../terminal/failure.ts";
 import { note, print, printJson } from "../terminal/output.ts";
 
@@ -22,7 +22,7 @@ const settings = Object.values(SETTINGS)
   })
   .join("\n");
 
-export default leaf("serve", "start the server")
+export default leaf("serve", "start the server", "directory")
   .option("--host <address>", "address to listen on (default 127.0.0.1)")
   .option("--port <number>", "port to listen on; 0 picks a free one (default 8000)")
   .option("--open", "development: open the browser")
@@ -34,10 +34,7 @@ export default leaf("serve", "start the server")
     `${examples("svc serve", "svc serve --host 0.0.0.0 --port 80 --data-dir /var/lib/svc")}\n\nSettings, from the environment:\n${settings}`,
   )
   .action(async (options: ServeOptions) => {
-    const port = options.port === undefined ? undefined : Number(options.port);
-    if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535)) {
-      throw usageError(`--port ${options.port}: must be a number from 0 to 65535`);
-    }
+    const port = options.port === undefined ? undefined : wholeNumber("--port", options.port, 65_535);
     const config = loadConfig({ data_dir: options.dataDir, host: options.host, port });
     if (options.qr && !options.tunnel && config.base_url === undefined && isLoopback(config.host)) {
       throw usageError(

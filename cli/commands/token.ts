@@ -1,47 +1,47 @@
 import { createToken, createTokenFor, listTokens } from "../../src/features/tokens/operations.ts";
 import { parseDuration } from "../../src/lib/duration.ts";
-import { type CommonOptions, examples, leaf, noun, withClient } from "../command.ts";
+import { type CommonOptions, examples, leaf, noun, urlOf, withClient } from "../command.ts";
+import { usageError } from "../terminal/failure.ts";
 import { print, printJson, printTable } from "../terminal/output.ts";
+import { askFor } from "../terminal/prompts.ts";
 
 interface CreateOptions extends CommonOptions {
   email?: string;
   label?: string;
   workspace?: string;
-  scope: string[];
+  scope?: string[];
   expiresIn?: string;
 }
 
-const collect = (value: string, before: string[]) => [...before, value];
+const collect = (value: string, before: string[] = []) => [...before, value];
 
 const create = leaf("create", "create a token; prints it, and nothing else")
   .option("--email <email>", "whose token it is; left out with --url and --token: your own")
   .option("--label <label>", "what tells it apart in lists")
   .option("--workspace <id>", "binds it to one workspace")
-  .option(
-    "--scope <scope>",
-    "restricts it, such as jobs:run:scripts:u/ann/hello; may be repeated",
-    collect,
-    [],
-  )
+  .option("--scope <scope>", "restricts it, such as jobs:run:scripts:u/ann/hello; may be repeated", collect)
   .option("--expires-in <time>", "such as 15m, 72h or 30d; never when left out")
   .addHelpText(
     "after",
     examples(
       "svc token create --email ann@example.org --label laptop --expires-in 30d",
-      "svc token create --email ann@example.org --label webhook-shop --workspace acme \\\n      --scope jobs:run:scripts:u/ann/hello",
+      "svc token create --email ann@example.org --label webhook-shop \\\n      --workspace acme --scope jobs:run:scripts:u/ann/hello",
     ),
   )
   .action(async (options: CreateOptions) => {
     const expiration = options.expiresIn
-      ? new Date(Date.now() + parseDuration(options.expiresIn) * 1000).toISOString()
+      ? new Date(Date.now() + secondsOf(options.expiresIn) * 1000).toISOString()
       : undefined;
     const body = {
       label: options.label,
       workspace_id: options.workspace,
-      scopes: options.scope.length > 0 ? options.scope : undefined,
+      scopes: options.scope,
       expiration,
     };
-    const { email } = options;
+    // The operator of a data directory is no user, and has no tokens.
+    const email = urlOf(options)
+      ? options.email
+      : await askFor(options.email, { message: "E-mail of the user", flag: "--email" });
     const token = await withClient(options, (client) =>
       email === undefined
         ? client.call(createToken, { body })
@@ -51,9 +51,20 @@ const create = leaf("create", "create a token; prints it, and nothing else")
     else print(token);
   });
 
+function secondsOf(time: string): number {
+  try {
+    return parseDuration(time);
+  } catch (cause) {
+    throw usageError(`--expires-in: ${(cause as Error).message}`);
+  }
+}
+
 const list = leaf("list", "list your tokens")
   .addHelpText("after", examples("svc token list --url http://localhost:8000 --token $SVC_TOKEN"))
   .action(async (options: CommonOptions) => {
+    if (!urlOf(options)) {
+      throw usageError("--url is missing", "it lists the tokens of the user whose --token it is given");
+    }
     const found = await withClient(options, (client) => client.call(listTokens, {}));
     if (options.json) return printJson(found);
     await printTable(found, [

@@ -8,20 +8,25 @@ export const EXIT = {
   usage: 2,
   /** The server cannot be reached, or does not know the token. */
   unreachable: 3,
+  /** Ended with Ctrl-C, as shells say it. */
+  interrupted: 130,
 } as const;
 
 /** A failure that is told to the person as it is. */
 export class CliError extends Error {
   readonly hint: string | undefined;
+  /** Where in the person's own code it happened. */
+  readonly trace: string | undefined;
   readonly exit_code: number;
   constructor(
     name: string,
     message: string,
-    options: { hint?: string | undefined; exit_code?: number } = {},
+    options: { hint?: string | undefined; trace?: string | undefined; exit_code?: number } = {},
   ) {
     super(message);
     this.name = name;
     this.hint = options.hint;
+    this.trace = options.trace;
     this.exit_code = options.exit_code ?? EXIT.failed;
   }
 }
@@ -35,20 +40,25 @@ interface Shown {
   name: string;
   message: string;
   hint?: string | undefined;
+  trace?: string | undefined;
   exit_code?: number;
+  stack?: string;
 }
 
 /** Prints the error on stderr, as a sentence or as JSON. @returns the exit code */
 export function showFailure(cause: unknown, json: boolean): number {
-  const error = cause as Shown & { stack?: string };
-  const known = cause instanceof CliError || "hint" in (cause as object);
+  const error: Shown = cause instanceof Error ? cause : new Error(String(cause));
+  const { name, message, trace } = error;
+  const known = "hint" in error || "syscall" in error;
+  const debugging = process.env.SVC_LOG_LEVEL === "debug";
+  const hint = error.hint ?? (known || debugging ? undefined : "SVC_LOG_LEVEL=debug shows where it happened");
   if (json) {
-    const { name, message, hint } = error;
     process.stderr.write(`${JSON.stringify({ error: { name, message, hint } })}\n`);
   } else {
-    process.stderr.write(`${chalk.red("error:")} ${error.message}\n`);
-    if (error.hint) process.stderr.write(`${chalk.dim("hint:")} ${error.hint}\n`);
-    if (!known || process.env.SVC_LOG_LEVEL === "debug") process.stderr.write(`${error.stack ?? ""}\n`);
+    process.stderr.write(`${chalk.red("error:")} ${message}\n`);
+    if (trace) process.stderr.write(`${chalk.dim(trace)}\n`);
+    if (hint) process.stderr.write(`${chalk.dim("hint:")} ${hint}\n`);
   }
+  if (debugging) process.stderr.write(`${error.stack ?? ""}\n`);
   return error.exit_code ?? EXIT.failed;
 }

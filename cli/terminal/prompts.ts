@@ -1,5 +1,5 @@
 /** Questions, asked only where a person can answer them. */
-import { usageError } from "./failure.ts";
+import { CliError, EXIT, usageError } from "./failure.ts";
 
 export function isInteractive(): boolean {
   return Boolean(process.stdin.isTTY && process.stderr.isTTY);
@@ -20,6 +20,12 @@ export async function askFor(given: string | undefined, question: Question): Pro
   const { input, password } = await import("@inquirer/prompts");
   const context = { output: process.stderr };
   const validate = (text: string) => text.trim() !== "" || "must not be empty";
-  if (question.secret) return password({ message: question.message, mask: true, validate }, context);
-  return input({ message: question.message, validate }, context);
+  const { message } = question;
+  const answer = question.secret
+    ? password({ message, mask: true, validate }, context)
+    : input({ message, validate }, context);
+  return answer.catch((cause: Error) => {
+    if (cause.name !== "ExitPromptError") throw cause;
+    throw new CliError("Canceled", "canceled, nothing was done", { exit_code: EXIT.interrupted });
+  });
 }

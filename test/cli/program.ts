@@ -57,14 +57,7 @@ export function newPlace(): Place {
   };
 }
 
-/** Creates the user ann and her workspace `acme`. */
-export async function setUp(place: Place): Promise<void> {
-  const owner = "ann@example.org";
-  for (const args of [
-    ["user", "create", "--email", owner, "--password", "secret", "--username", "ann"],
-    ["workspace", "create", "acme", "--name", "Acme", "--owner", owner],
-  ]) {
-    const { code, err } = await place.svc(args);
-    if (code !== 0) throw new Error(err);
-  }
+/** An error as a person reads it. */
+export function told(error: string, hint?: string): string {
+  return `error: ${error}\n${hint ? `hint: ${hint}\n` : ""}`;
 }
