@@ -12,7 +12,11 @@ const NOUNS: Record<string, Noun> = {
   serve: { summary: "start the server", load: () => import("./commands/serve.ts") },
   demo: {
     summary: "start a server with examples and call their webhooks",
-    load: () => import("./commands/demo.ts"),
+    load: () => {
+      // What it makes belongs in a database of its own; which kind that is, is settled once a table is loaded.
+      delete process.env.DATABASE_URL;
+      return import("./commands/demo.ts");
+    },
   },
   run: { summary: "run a script by path, or a local file", load: () => import("./commands/run.ts") },
   script: { summary: "deploy and list scripts", load: () => import("./commands/script.ts") },

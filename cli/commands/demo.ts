@@ -105,10 +105,7 @@ async function show(url: string, data_dir: string, options: DemoOptions): Promis
 
 async function start(data_dir: string, port: number | undefined) {
   const { startServer } = await import("../../src/server.ts");
-  // It makes users and scripts, which belong in no other database than its own.
-  const environment = { ...process.env, DATABASE_URL: undefined };
-  const config = (number: number | undefined) =>
-    loadConfig({ data_dir, port: number, log_level: "error" }, environment);
+  const config = (number: number | undefined) => loadConfig({ data_dir, port: number, log_level: "error" });
   try {
     return await startServer(config(port));
   } catch (cause) {
@@ -233,7 +230,21 @@ async function callAll(base: string, token: string, say: Say): Promise<Call[]> {
     status: 200,
     holds: "Hello, later!",
   };
-  return [...calls, submitted, await callOne(base.replace(/jobs$/, "jobs_u"), token, result, say)];
+  const results = base.replace(/jobs$/, "jobs_u");
+  if (submitted.ok) await waitCompleted(`${results}/${result.path}`, token);
+  return [...calls, submitted, await callOne(results, token, result, say)];
+}
+
+const POLL_MS = 20;
+const GIVE_UP_MS = 10_000;
+
+/** Asks until the job is done, so that the call that is shown has a result to show. */
+async function waitCompleted(url: string, token: string): Promise<void> {
+  for (const end = Date.now() + GIVE_UP_MS; Date.now() < end; await Bun.sleep(POLL_MS)) {
+    const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+    const { completed } = (await response.json()) as { completed?: boolean };
+    if (completed) return;
+  }
 }
 
 async function callOne(base: string, token: string, step: Step, say: Say): Promise<Call> {

@@ -1,0 +1,109 @@
+/** Commands that last: what they do when they are told to stop, or when the server goes away under them. */
+import { expect, test } from "bun:test";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Subprocess } from "bun";
+import { startTestServer } from "../harness.ts";
+import { newPlace, type Place } from "./program.ts";
+
+const SLOW = `export async function main() { console.log("at work"); await Bun.sleep(600_000); }`;
+
+interface Going {
+  child: Subprocess;
+  /** Resolves once stdout or stderr holds the text. @returns that output so far */
+  says: (text: string) => Promise<string>;
+  ended: () => Promise<{ code: number; out: string; err: string }>;
+}
+
+function start(place: Place, args: string[], env: Record<string, string> = {}): Going {
+  const child = Bun.spawn([...place.program, ...args], {
+    cwd: place.folder,
+    env: { ...place.environment, ...env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const said = { out: "", err: "" };
+  let wake = () => {};
+  const read = async (stream: ReadableStream<Uint8Array>, name: "out" | "err") => {
+    const decoder = new TextDecoder();
+    for await (const bytes of stream) {
+      said[name] += decoder.decode(bytes, { stream: true });
+      wake();
+    }
+  };
+  const all = Promise.all([read(child.stdout, "out"), read(child.stderr, "err")]).then(() => wake());
+  return {
+    child,
+    async says(text) {
+      for (;;) {
+        const found = [said.out, said.err].find((output) => output.includes(text));
+        if (found !== undefined) return found;
+        if (child.exitCode !== null) throw new Error(`ended without "${text}": ${said.out}${said.err}`);
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    },
+    async ended() {
+      await all;
+      return { code: await child.exited, ...said };
+    },
+  };
+}
+
+test("Ctrl-C cancels the job of run, with a server and without", async () => {
+  using served = newPlace();
+  using alone = newPlace();
+  await using server = await startTestServer({ data_dir: served.data_dir });
+  for (const place of [served, alone]) {
+    await place.file("slow.ts", SLOW);
+    const running = start(place, ["run", "slow.ts"]);
+    await running.says("at work");
+    running.child.kill("SIGINT");
+    const { code, out, err } = await running.ended();
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toMatch(
+      /^at work\ncanceling…\nerror: Canceled: .*canceled at the terminal.*\nhint: job \S+\n$/,
+    );
+  }
+  expect((await server.operator("GET", "/w/local/jobs/list?running=true")).json()).toEqual([]);
+}, 30_000);
+
+test("serve tells where it listens, and ends on SIGTERM; a run that it leaves behind says which job it was", async () => {
+  using place = newPlace();
+  await place.file("slow.ts", SLOW);
+  const serving = start(place, ["serve", "--port", "0", "--json"], { SVC_DRAIN_S: "0" });
+  const { url, setup_url, pid } = JSON.parse(await serving.says("\n}\n"));
+  expect(pid).toBe(serving.child.pid);
+  expect(setup_url).toStartWith(`${url}/api/setup/`);
+  expect((await fetch(`${url}/api/version`)).status).toBe(200);
+  const running = start(place, ["run", "slow.ts"]);
+  await running.says("at work");
+  serving.child.kill("SIGTERM");
+  const { code, err } = await serving.ended();
+  expect(code).toBe(0);
+  expect(err).toContain("SIGTERM: taking no new jobs, waiting for the running ones\n");
+  const left = await running.ended();
+  expect(left.code).toBe(3);
+  expect(left.err).toMatch(
+    /\nerror: the server of \S+ cannot be reached: .*\nhint: the job may go on: [0-9a-f-]{36}\n$/,
+  );
+}, 30_000);
+
+test("demo calls every webhook, and cleans up", async () => {
+  using place = newPlace();
+  const env = { TMPDIR: place.folder, DATABASE_URL: "postgres://must-not-be-used:1/x" };
+  const { code, out } = await place.svc(["demo", "--exit", "--port", "0", "--json"], { env });
+  const { workspace, calls } = JSON.parse(out);
+  expect({ code, workspace }).toEqual({ code: 0, workspace: "demo" });
+  expect(calls.length).toBeGreaterThan(6);
+  expect(calls.filter((call: { ok: boolean }) => !call.ok)).toEqual([]);
+
+  const going = start(place, ["demo", "--port", "0"], env);
+  await going.says("Ctrl-C stops the server");
+  going.child.kill("SIGINT");
+  expect((await going.ended()).code).toBe(0);
+  expect(readdirSync(place.folder).filter((name) => name.startsWith("svc-demo"))).toEqual([]);
+  expect(existsSync(join(place.folder, "data"))).toBe(false);
+}, 30_000);
