@@ -40,12 +40,12 @@ describe("of a server", () => {
     expect(id).toEqual(refused("Bad request: there is a workspace with id acme already"));
     expect(email).toEqual(refused("Bad request: there is a user with e-mail outsider@example.org already"));
     expect(none).toEqual(refused("Not found: script u/ann/none in workspace acme"));
-  });
+  }, 30_000);
 
   test("a workspace must be named where there are several", async () => {
     const error = told("there are 2 workspaces: name one with --workspace");
     expect(await here(["script", "list"])).toEqual({ code: 2, out: "", err: error });
-  });
+  }, 30_000);
 
   test("its data directory is its own", async () => {
     const ended = await here(["serve", "--port", "0"]);
@@ -54,7 +54,7 @@ describe("of a server", () => {
       `error: the data directory ${server.data_dir} is in use by process ${process.pid} (`,
     );
     expect(ended.err).toEndWith("\nhint: stop that process, or choose another directory with --data-dir\n");
-  });
+  }, 30_000);
 
   test("no token, a wrong one, and one that is not for this workspace end with 3", async () => {
     const list = ["variable", "list", "--workspace", "acme", "--url", server.url];
@@ -72,7 +72,7 @@ describe("of a server", () => {
       out: "",
       err: told("Unauthorized: not a member of workspace acme", check),
     });
-  });
+  }, 30_000);
 });
 
 test("a server that is not there, or is another one, ends with 3", async () => {
@@ -100,11 +100,11 @@ test("a server that is not there, or is another one, ends with 3", async () => {
     out: "",
     err: told(`what listens on ${elsewhere} is not svc: it answered 200`, address),
   });
-});
+}, 30_000);
 
 test("a data directory that cannot be made is named", async () => {
   using place = newPlace();
   const file = await place.file("file", "");
   const ended = await place.svc(["workspace", "list", "--data-dir", `${file}/data`]);
   expect(ended).toEqual({ code: 1, out: "", err: expect.stringMatching(/^error: .*file\/data.*\n$/) });
-});
+}, 30_000);

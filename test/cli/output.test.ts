@@ -52,7 +52,7 @@ test("a failed script is shown with the place in its code", async () => {
   const { code, out, err } = await place.svc(["run", await place.file("tea.ts", content)]);
   expect({ code, out }).toEqual({ code: 1, out: "" });
   expect(err).toMatch(/^error: TypeError: no tea\n {4}at main \(script:4:\d+\)\nhint: job [0-9a-f-]{36}\n$/);
-});
+}, 30_000);
 
 const COMMANDS = [
   ["serve"],
@@ -82,7 +82,7 @@ test("every help fits 80 columns, and tells about --json with examples", async (
   const [program, serve] = helps;
   for (const [name] of COMMANDS) expect(program!.out).toContain(`\n  ${name} `);
   for (const { variable } of Object.values(SETTINGS)) expect(serve!.out).toContain(`\n  ${variable} `);
-});
+}, 30_000);
 
 test("the version, the routes, and the help where no command is given", async () => {
   using place = newPlace();
@@ -105,4 +105,4 @@ test("the version, the routes, and the help where no command is given", async ()
     "src/features/scripts/operations.ts",
   ]);
   expect(JSON.parse(json.out)[0]).toMatchObject({ method: "GET", name: "listScripts" });
-});
+}, 30_000);

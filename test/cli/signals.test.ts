@@ -8,7 +8,7 @@ import { newPlace, type Place } from "./program.ts";
 
 const SLOW = `export async function main() { console.log("at work"); await Bun.sleep(600_000); }`;
 
-interface Going {
+interface Going extends Disposable {
   child: Subprocess;
   /** Resolves once stdout or stderr holds the text. @returns that output so far */
   says: (text: string) => Promise<string>;
@@ -49,6 +49,7 @@ function start(place: Place, args: string[], env: Record<string, string> = {}): 
       await all;
       return { code: await child.exited, ...said };
     },
+    [Symbol.dispose]: () => child.kill("SIGKILL"),
   };
 }
 
@@ -58,7 +59,7 @@ test("Ctrl-C cancels the job of run, with a server and without", async () => {
   await using server = await startTestServer({ data_dir: served.data_dir });
   for (const place of [served, alone]) {
     await place.file("slow.ts", SLOW);
-    const running = start(place, ["run", "slow.ts"]);
+    using running = start(place, ["run", "slow.ts"]);
     await running.says("at work");
     running.child.kill("SIGINT");
     const { code, out, err } = await running.ended();
@@ -73,12 +74,12 @@ test("Ctrl-C cancels the job of run, with a server and without", async () => {
 test("serve tells where it listens, and ends on SIGTERM; a run that it leaves behind says which job it was", async () => {
   using place = newPlace();
   await place.file("slow.ts", SLOW);
-  const serving = start(place, ["serve", "--port", "0", "--json"], { SVC_DRAIN_S: "0" });
+  using serving = start(place, ["serve", "--port", "0", "--json"], { SVC_DRAIN_S: "0" });
   const { url, setup_url, pid } = JSON.parse(await serving.says("\n}\n"));
   expect(pid).toBe(serving.child.pid);
   expect(setup_url).toStartWith(`${url}/api/setup/`);
   expect((await fetch(`${url}/api/version`)).status).toBe(200);
-  const running = start(place, ["run", "slow.ts"]);
+  using running = start(place, ["run", "slow.ts"]);
   await running.says("at work");
   serving.child.kill("SIGTERM");
   const { code, err } = await serving.ended();
@@ -100,7 +101,7 @@ test("demo calls every webhook, and cleans up", async () => {
   expect(calls.length).toBeGreaterThan(6);
   expect(calls.filter((call: { ok: boolean }) => !call.ok)).toEqual([]);
 
-  const going = start(place, ["demo", "--port", "0"], env);
+  using going = start(place, ["demo", "--port", "0"], env);
   await going.says("Ctrl-C stops the server");
   going.child.kill("SIGINT");
   expect((await going.ended()).code).toBe(0);

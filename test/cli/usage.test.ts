@@ -91,4 +91,4 @@ test("with --json the error is one JSON value on stderr", async () => {
       error: { error },
     });
   }
-});
+}, 30_000);

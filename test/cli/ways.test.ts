@@ -1,4 +1,4 @@
-/** The same commands, with the same answers, each of the ways to reach the service. */
+/** The same commands, with the same answers, each of the three ways to reach the service. */
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { startTestServer } from "../harness.ts";
@@ -69,20 +69,20 @@ const LINES: Line[] = [
   },
 ];
 
-async function runAll(place: Place, common: { args: string[]; env: Record<string, string> }) {
+async function runAll(place: Place, common: string[]) {
   await place.file("hello.ts", HELLO);
   await place.file("fails.ts", FAILS);
   await place.file("bob.json", '{"name":"Bob"}');
   for (const { args, out = "", err = "", code = 0, stdin, env } of LINES) {
     const words = args.split(" ").map((word) => (word.startsWith("-") ? word : word.replaceAll("_", " ")));
-    const ended = await place.svc([...words, ...common.args], {
+    const ended = await place.svc([...words, ...common], {
       ...(stdin === undefined ? {} : { stdin }),
-      env: { ...common.env, ...env },
+      ...(env ? { env } : {}),
     });
     const expected = { args, code, err, out: out instanceof RegExp ? expect.stringMatching(out) : out };
     expect({ args, ...ended }).toEqual(expected);
   }
-  const failed = await place.svc(["run", "u/ann/fails", "--workspace", "acme", ...common.args], common);
+  const failed = await place.svc(["run", "u/ann/fails", "--workspace", "acme", ...common]);
   expect(failed).toEqual({
     code: 1,
     out: "",
@@ -92,13 +92,13 @@ async function runAll(place: Place, common: { args: string[]; env: Record<string
 
 test("on the data directory itself, with no server up", async () => {
   using place = newPlace();
-  await runAll(place, { args: [], env: {} });
+  await runAll(place, []);
 }, 30_000);
 
 test("through the socket of the data directory's server", async () => {
   using place = newPlace();
   await using server = await startTestServer({ data_dir: place.data_dir });
-  await runAll(place, { args: [], env: {} });
+  await runAll(place, []);
   // Nothing else could have done it: the server holds the directory's lock.
   expect((await server.operator("GET", "/workspaces/list")).text).toContain("Acme Ltd");
 }, 30_000);
@@ -107,14 +107,21 @@ test("over HTTP, with --url and --token", async () => {
   using place = newPlace();
   await using server = await startTestServer();
   const { token } = await server.user("operator", { super_admin: true });
-  await runAll(place, { args: ["--url", server.url, "--token", token], env: {} });
+  await runAll(place, ["--url", server.url, "--token", token]);
   expect(existsSync(place.data_dir)).toBe(false);
 }, 30_000);
 
-test("over HTTP, with SVC_URL and SVC_TOKEN", async () => {
+test("SVC_URL and SVC_TOKEN stand for the options, which win over them", async () => {
   using place = newPlace();
   await using server = await startTestServer();
-  const { token } = await server.user("operator", { super_admin: true });
-  await runAll(place, { args: [], env: { SVC_URL: `${server.url}/`, SVC_TOKEN: token } });
-  expect(existsSync(place.data_dir)).toBe(false);
+  const { token } = await server.workspace("acme");
+  const list = ["script", "list", "--workspace", "acme", "--json"];
+  const [named, both] = await Promise.all([
+    place.svc(list, { env: { SVC_URL: `${server.url}/api/`, SVC_TOKEN: token } }),
+    place.svc([...list, "--url", server.url, "--token", token], {
+      env: { SVC_URL: "http://localhost:1", SVC_TOKEN: "wrong" },
+    }),
+  ]);
+  expect(named).toEqual({ code: 0, out: "[]\n", err: "" });
+  expect(both).toEqual(named);
 }, 30_000);

@@ -1,0 +1,107 @@
+/** What a person at a terminal of 80 columns sees and types. */
+import { expect, test } from "bun:test";
+import { stripVTControlCharacters } from "node:util";
+import { newPlace, type Place } from "./program.ts";
+
+interface Session extends Disposable {
+  /** Resolves once the screen has shown the text since it was last waited for. */
+  sees: (text: string) => Promise<void>;
+  types: (keys: string) => void;
+  /** The exit code, and all that was shown. */
+  ended: () => Promise<{ code: number; shown: string }>;
+}
+
+const ENTER = "\r";
+const CTRL_C = "\x03";
+
+function sitDown(place: Place, args: string[]): Session {
+  let shown = "";
+  let seen = 0;
+  let wake = () => {};
+  const closed = Promise.withResolvers<void>();
+  let isClosed = false;
+  const decoder = new TextDecoder();
+  const child = Bun.spawn([...place.program, ...args], {
+    cwd: place.folder,
+    env: { ...place.environment, TERM: "xterm-256color" },
+    terminal: {
+      cols: 80,
+      rows: 24,
+      data(_, bytes) {
+        shown += stripVTControlCharacters(decoder.decode(bytes, { stream: true }));
+        wake();
+      },
+      // Comes after the last piece of data.
+      exit() {
+        isClosed = true;
+        closed.resolve();
+        wake();
+      },
+    },
+  });
+  return {
+    async sees(text) {
+      while (!shown.includes(text, seen)) {
+        if (isClosed) throw new Error(`ended without "${text}": ${shown}`);
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      seen = shown.indexOf(text, seen) + text.length;
+    },
+    types: (keys) => child.terminal?.write(keys),
+    async ended() {
+      const [code] = await Promise.all([child.exited, closed.promise]);
+      child.terminal?.close();
+      return { code, shown };
+    },
+    [Symbol.dispose]: () => child.kill("SIGKILL"),
+  };
+}
+
+test("user create asks for what is missing, and hides the password", async () => {
+  using place = newPlace();
+  using session = sitDown(place, ["user", "create", "--super-admin"]);
+  await session.sees("E-mail");
+  session.types(ENTER);
+  await session.sees("must not be empty");
+  session.types(`ann@example.org${ENTER}`);
+  await session.sees("Password");
+  session.types(`correct-horse${ENTER}`);
+  await session.sees("created super admin ann@example.org");
+  const { code, shown } = await session.ended();
+  expect(code).toBe(0);
+  expect(shown).not.toContain("correct-horse");
+  const again = await place.svc(["user", "create", "--email", "ann@example.org", "--password", "x"]);
+  expect(again.err).toContain("there is a user with e-mail ann@example.org already");
+}, 30_000);
+
+test("variable set asks for the value; Ctrl-C at a question ends with 130 and changes nothing", async () => {
+  using place = newPlace();
+  const owner = "ann@example.org";
+  await place.svc(["user", "create", "--email", owner, "--password", "x"]);
+  await place.svc(["workspace", "create", "acme", "--name", "Acme", "--owner", owner]);
+  using asked = sitDown(place, ["variable", "set", "u/ann/region"]);
+  await asked.sees("Value of u/ann/region");
+  asked.types(`eu-1${ENTER}`);
+  await asked.sees("created u/ann/region");
+  expect((await asked.ended()).code).toBe(0);
+  using left = sitDown(place, ["variable", "set", "u/ann/region", "--secret"]);
+  await left.sees("Value of u/ann/region");
+  left.types(`eu-2${CTRL_C}`);
+  await left.sees("error: canceled, nothing was done");
+  const { code, shown } = await left.ended();
+  expect({ code, stack: /^\s+at /m.test(shown) }).toEqual({ code: 130, stack: false });
+  expect((await place.svc(["variable", "get", "u/ann/region"])).out).toBe("eu-1\n");
+}, 30_000);
+
+test("a list is a table that fits", async () => {
+  using place = newPlace();
+  using session = sitDown(place, ["routes", "tokens"]);
+  await session.sees("DELETE");
+  const { code, shown } = await session.ended();
+  const lines = shown.trimEnd().split(/\r?\n/);
+  expect(code).toBe(0);
+  expect(lines[0]).toMatch(/^METHOD +PATH +ACCESS +FILE/);
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
+}, 30_000);
