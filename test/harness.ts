@@ -147,7 +147,8 @@ export async function expectOk(asked: Promise<Answer>): Promise<Answer> {
 
 let databases = 0;
 
-async function createDatabase(base: string) {
+/** A database of its own on the server of `base`. */
+export async function createDatabase(base: string) {
   const name = `test_${process.pid}_${++databases}`;
   const run = async (text: string) => {
     const client = new SQL({ url: base, max: 1 });

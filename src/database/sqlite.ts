@@ -11,12 +11,11 @@
  * it is done here instead: COMMIT under NORMAL, then fdatasync of the log on another thread, and only then the answers.
  * Nobody learns of a write before it is flushed: its closure's caller waits, and so does whoever read it (`settled`).
  */
-
-import { Database as SqliteFile } from "bun:sqlite";
+import { SQLiteError, Database as SqliteFile } from "bun:sqlite";
 import { closeSync, fdatasync, openSync } from "node:fs";
 import { DrizzleQueryError, is, Param, Placeholder, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import { Internal, StorageFull, SvcError } from "../errors.ts";
+import { Internal, StorageFull, type SvcError } from "../errors.ts";
 import type { Database, Queries, Reader, Statement, Tx } from "./database.ts";
 
 interface Pending {
@@ -136,7 +135,7 @@ export function openSqlite(options: SqliteOptions): Database {
       if (alone || !writer.inTransaction) throw cause;
       rollbackTo.run();
       release.run();
-      const error = cause instanceof SvcError ? cause : toStorageError(cause);
+      const error = toStorageError(cause);
       settled.push(() => pending.reject(error));
     }
   }
@@ -224,11 +223,12 @@ function readerOf(connection: SqliteFile): Reader {
 }
 
 /**
- * Gives a failed statement or commit its name: a full disk is the operator's to mend, anything else is ours.
- * Drizzle's wrapper is taken off first, since its message carries the statement's parameters.
+ * Gives a failed statement or commit its name: a full disk is the operator's to mend, anything else is ours. What a
+ * closure throws of its own stays what it is. Drizzle's wrapper is taken off first, since its message carries the
+ * statement's parameters.
  */
-function toStorageError(thrown: unknown): SvcError {
-  if (thrown instanceof SvcError) return thrown;
+function toStorageError(thrown: unknown): unknown {
+  if (!(thrown instanceof DrizzleQueryError || thrown instanceof SQLiteError)) return thrown;
   const cause = thrown instanceof DrizzleQueryError ? thrown.cause : thrown;
   const code = (cause as { code?: string } | undefined)?.code ?? "";
   if (code.startsWith("SQLITE_FULL") || code.startsWith("SQLITE_IOERR")) {

@@ -1,0 +1,228 @@
+/** What the rest of the program relies on in storage, on whichever database DATABASE_URL selects. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { asc, eq, sql } from "drizzle-orm";
+import { connect } from "../../src/database/connect.ts";
+import { type Database, statement } from "../../src/database/database.ts";
+import { dialect } from "../../src/database/kit.ts";
+import { migrate } from "../../src/database/migrate.ts";
+import { BadRequest } from "../../src/errors.ts";
+import { auditLog } from "../../src/features/audit/tables.ts";
+import { jobs, type NewJob } from "../../src/queue/tables.ts";
+import { createDatabase } from "../harness.ts";
+
+const onSqlite = dialect === "sqlite";
+let folder: string;
+let server: Awaited<ReturnType<typeof createDatabase>> | undefined;
+let db: Database;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "svc-contract-"));
+  server = process.env.DATABASE_URL ? await createDatabase(process.env.DATABASE_URL) : undefined;
+  db = await connect({ data_dir: folder, database_url: server?.url, max_bytes: 0, max_connections: 4 });
+  await migrate(db);
+});
+afterEach(async () => {
+  await db.close();
+  await server?.drop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const moment = new Date("2024-02-29T12:34:56.789Z");
+
+const job = (id: string, more: Partial<NewJob> = {}): NewJob => ({
+  id,
+  workspace_id: "acme",
+  kind: "script",
+  state: "queued",
+  created_by: "ann",
+  permissioned_as: "u/ann",
+  email: "ann@example.org",
+  created_at: moment,
+  scheduled_for: moment,
+  tag: "bun",
+  args: "{}",
+  ...more,
+});
+
+const add = (id: string, more?: Partial<NewJob>) =>
+  db.write(async (tx) => {
+    await tx.insert(jobs).values(job(id, more));
+    return id;
+  });
+
+const ids = async () =>
+  (await db.read.select({ id: jobs.id }).from(jobs).orderBy(asc(jobs.id))).map((row) => row.id);
+
+const find = async (id: string) => (await db.read.select().from(jobs).where(eq(jobs.id, id)))[0];
+
+/** A promise that somebody else resolves. */
+function gate() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { promise, open: resolve };
+}
+
+describe("write", () => {
+  test("many writes of one turn all land, each answered with its own value", async () => {
+    const wanted = Array.from({ length: 200 }, (_, n) => `job-${String(n).padStart(3, "0")}`);
+    expect(await Promise.all(wanted.map((id) => add(id)))).toEqual(wanted);
+    expect(await ids()).toEqual(wanted);
+    expect(db.stats().writes).toBeGreaterThanOrEqual(200);
+    if (onSqlite) expect(db.stats().commits).toBeLessThan(100);
+  });
+
+  test("one that throws rolls back alone: its neighbours of the same turn land", async () => {
+    const failing = db.write(async (tx) => {
+      await tx.insert(jobs).values(job("b"));
+      throw new BadRequest("no");
+    });
+    const answers = await Promise.allSettled([add("a"), failing, add("c")]);
+    expect(answers.map((answer) => answer.status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(await ids()).toEqual(["a", "c"]);
+  });
+
+  test("what work throws is what the caller gets, alone and in company", async () => {
+    const thrower = (error: Error) =>
+      db.write(async () => {
+        throw error;
+      });
+    const caught = (error: Error) => thrower(error).catch((thrown) => thrown);
+    for (const error of [new BadRequest("mine"), new TypeError("a bug")]) {
+      expect(await caught(error)).toBe(error);
+      const [inCompany] = await Promise.all([caught(error), add(error.name)]);
+      expect(inCompany).toBe(error);
+    }
+    expect(await ids()).toEqual(["BadRequest", "TypeError"]);
+  });
+
+  test("a statement the database refuses fails its own write only, and tells no parameters", async () => {
+    await add("taken", { args: '{"secret":"hush"}' });
+    const answers = await Promise.allSettled([
+      add("a"),
+      add("taken", { args: '{"secret":"hush"}' }),
+      add("c"),
+    ]);
+    expect(answers.map((answer) => answer.status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    const { reason } = answers[1] as PromiseRejectedResult;
+    expect(reason.name).toBe("Internal");
+    expect(reason.message).not.toContain("hush");
+    expect(await ids()).toEqual(["a", "c", "taken"]);
+  });
+
+  test("a transaction sees its own changes; read sees only what is committed", async () => {
+    const [written, held] = [gate(), gate()];
+    const writing = db.write(async (tx) => {
+      await tx.insert(jobs).values(job("a"));
+      expect(await tx.select().from(jobs)).toHaveLength(1);
+      written.open();
+      await held.promise;
+    });
+    await written.promise;
+    expect(await ids()).toEqual([]);
+    held.open();
+    await writing;
+    expect(await ids()).toEqual(["a"]);
+  });
+
+  test("two that hold one lock never overlap", async () => {
+    const insertOnce = () =>
+      db.write(async (tx) => {
+        await tx.lock("the only one");
+        if ((await tx.select().from(jobs)).length > 0) return false;
+        await tx.insert(jobs).values(job(crypto.randomUUID()));
+        return true;
+      });
+    const answers = await Promise.all(Array.from({ length: 10 }, insertOnce));
+    expect(answers.filter(Boolean)).toHaveLength(1);
+    expect(await ids()).toHaveLength(1);
+  });
+});
+
+describe("afterCommit", () => {
+  test("runs once the commit is there for every reader", async () => {
+    const seen = Promise.withResolvers<string[]>();
+    let early = true;
+    await db.write(async (tx) => {
+      tx.afterCommit(() => {
+        expect(early).toBe(false);
+        seen.resolve(ids());
+      });
+      await tx.insert(jobs).values(job("a"));
+      early = false;
+    });
+    expect(await seen.promise).toEqual(["a"]);
+  });
+
+  test("never runs for a write that was rolled back, alone or beside others", async () => {
+    const ran: string[] = [];
+    const write = (name: string, fail: boolean) =>
+      db.write(async (tx) => {
+        tx.afterCommit(() => ran.push(name));
+        if (fail) throw new BadRequest(name);
+      });
+    await write("alone", true).catch(() => {});
+    await Promise.allSettled([write("first", false), write("second", true), write("third", false)]);
+    await add("later");
+    expect(ran.sort()).toEqual(["first", "third"]);
+  });
+});
+
+describe("columns", () => {
+  const cases: [what: string, values: Partial<NewJob>][] = [
+    ["null everywhere", { labels: null, started_at: null, preprocessed: null, priority: 0 }],
+    ["json keeps order, unicode and an escaped NUL", { labels: ["z", "a", "ünï 😀", "\u0000", '"'] }],
+    ["an empty list is not null", { labels: [] }],
+    ["a moment keeps its milliseconds", { started_at: moment }],
+    ["a moment before 1970", { started_at: new Date("1901-01-01T00:00:00.001Z") }],
+    ["true and false", { preprocessed: true, deleted: false, cancel_requested: true }],
+    ["a whole number beyond 32 bits", { duration_ms: 2 ** 53 - 1, priority: -5 }],
+  ];
+  test.each(cases)("%s", async (_, values) => {
+    await add("a", values);
+    expect(await find("a")).toMatchObject(values as object);
+  });
+
+  test("json of any shape, and a row's number that the database counts up", async () => {
+    const row = {
+      workspace_id: "acme",
+      timestamp: moment,
+      username: "ann",
+      email: "a@b.c",
+      action_kind: "Create",
+    };
+    await db.write(async (tx) => {
+      await tx
+        .insert(auditLog)
+        .values({ ...row, operation: "one", parameters: { "10": "b", "9": "a", "": "" } });
+      await tx.insert(auditLog).values({ ...row, operation: "two" });
+    });
+    const [first, second] = await db.read.select().from(auditLog).orderBy(asc(auditLog.id));
+    expect(first).toMatchObject({ timestamp: moment, parameters: { "10": "b", "9": "a", "": "" } });
+    expect(second).toMatchObject({ resource: null, parameters: null });
+    expect(second!.id).toBeGreaterThan(first!.id);
+  });
+
+  test("a declared statement stores the same, again and again", async () => {
+    const place = (name: string) => sql.placeholder(name);
+    const insert = statement<Record<string, unknown>, unknown>((queries) => {
+      const { id, labels, started_at, preprocessed, ...rest } = job("");
+      return queries
+        .insert(jobs)
+        .values({
+          ...rest,
+          id: place("id"),
+          labels: place("labels"),
+          started_at: place("started_at"),
+          preprocessed: place("preprocessed"),
+        });
+    });
+    const full = { id: "a", labels: ["x"], started_at: moment, preprocessed: false };
+    const empty = { id: "b", labels: null, started_at: null, preprocessed: null };
+    for (const values of [full, empty]) {
+      await db.write((tx) => tx.exec(insert, values));
+      expect(await find(values.id)).toMatchObject(values);
+    }
+  });
+});

@@ -1,0 +1,125 @@
+/** Opening a database: the schema, what is refused, and what a commit promises. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sql } from "drizzle-orm";
+import { connect } from "../../src/database/connect.ts";
+import type { Database } from "../../src/database/database.ts";
+import { dialect } from "../../src/database/kit.ts";
+import { migrate } from "../../src/database/migrate.ts";
+import { migrations } from "../../src/database/migrations/index.ts";
+import { jobLogs } from "../../src/queue/tables.ts";
+import { createDatabase } from "../harness.ts";
+
+let folder: string;
+let server: Awaited<ReturnType<typeof createDatabase>> | undefined;
+let opened: Database[] = [];
+
+async function open(max_bytes = 0): Promise<Database> {
+  const db = await connect({ data_dir: folder, database_url: server?.url, max_bytes, max_connections: 4 });
+  opened.push(db);
+  return db;
+}
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "svc-contract-"));
+  server = process.env.DATABASE_URL ? await createDatabase(process.env.DATABASE_URL) : undefined;
+});
+afterEach(async () => {
+  for (const db of opened) await db.close();
+  opened = [];
+  await server?.drop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const line = (seq: number, content = "text") => ({ job_id: "a", seq, content });
+const names = migrations[dialect].map((migration) => migration.name);
+
+describe("migrations", () => {
+  test("are applied once; a second time changes nothing and keeps the rows", async () => {
+    const db = await open();
+    expect(await migrate(db)).toEqual(names);
+    await db.write(async (tx) => tx.insert(jobLogs).values(line(0)));
+    expect(await migrate(db)).toEqual([]);
+    expect(await migrate(await open())).toEqual([]);
+    expect(await db.read.select().from(jobLogs)).toEqual([line(0)]);
+  });
+
+  test("two programs that start on one database at the same time apply them once", async () => {
+    const both = await Promise.all([open(), open()]);
+    const applied = await Promise.all(both.map(migrate));
+    expect(applied.flat()).toEqual(names);
+  });
+
+  test("a database newer than the program is refused, says why, and is left as it was", async () => {
+    const db = await open();
+    await migrate(db);
+    await db.write((tx) =>
+      tx.rows(sql`INSERT INTO svc_migrations (name, applied_at) VALUES ('9999_future', 1)`),
+    );
+    const refusal = await migrate(db).catch((error) => error);
+    expect(refusal.name).toBe("Internal");
+    expect(refusal.message).toBe("the database is newer than this executable: it has migration 9999_future");
+    expect(refusal.hint).toContain("newer svc");
+    const rows = await db.read.rows<{ name: string }>(sql`SELECT name FROM svc_migrations ORDER BY name`);
+    expect(rows.map((row) => row.name)).toEqual([...names, "9999_future"]);
+  });
+});
+
+describe("closing", () => {
+  test("waits for the writes that were accepted; they are there when it is opened again", async () => {
+    const first = await open();
+    await migrate(first);
+    const writing = Promise.all(
+      Array.from({ length: 20 }, (_, seq) => first.write(async (tx) => tx.insert(jobLogs).values(line(seq)))),
+    );
+    await first.close();
+    await writing;
+    expect(await (await open()).read.select().from(jobLogs)).toHaveLength(20);
+  });
+
+  test("a write after it is refused", async () => {
+    const db = await open();
+    await db.close();
+    await expect(db.write(async () => 1)).rejects.toThrow();
+  });
+});
+
+describe.if(dialect === "sqlite")("the SQLite file", () => {
+  test("every commit is on disk: WAL with synchronous FULL, on both connections", async () => {
+    const db = await open();
+    for (const [pragma, value] of [
+      ["journal_mode", "wal"],
+      ["synchronous", 2],
+      ["foreign_keys", 1],
+    ] as const) {
+      const text = sql.raw(`PRAGMA ${pragma}`);
+      const wanted = [{ [pragma]: value }];
+      expect(await db.read.rows(text)).toEqual(wanted);
+      expect(await db.write((tx) => tx.rows(text))).toEqual(wanted);
+    }
+  });
+
+  test("nothing can be written through the reader", async () => {
+    const db = await open();
+    await migrate(db);
+    const writing = async () => db.read.insert(jobLogs).values(line(0));
+    await expect(writing()).rejects.toThrow();
+    expect(await db.read.select().from(jobLogs)).toEqual([]);
+  });
+
+  test("at its size limit a write is refused as StorageFull; what is stored can be read and small writes go on", async () => {
+    const db = await open(1_000_000);
+    await migrate(db);
+    await db.write(async (tx) => tx.insert(jobLogs).values(line(0)));
+    const large = (seq: number) =>
+      db.write(async (tx) => tx.insert(jobLogs).values(line(seq, "x".repeat(2_000_000))));
+    const alone = await large(1).catch((error) => error);
+    expect([alone.name, alone.hint]).toEqual(["StorageFull", expect.stringContaining("disk space")]);
+    const answers = await Promise.allSettled([large(2), large(3)]);
+    expect(answers.map((answer: any) => answer.reason?.name)).toEqual(["StorageFull", "StorageFull"]);
+    await db.write(async (tx) => tx.insert(jobLogs).values(line(4)));
+    expect(await db.read.select().from(jobLogs)).toEqual([line(0), line(4)]);
+  });
+});
