@@ -208,15 +208,13 @@ describe("columns", () => {
     const place = (name: string) => sql.placeholder(name);
     const insert = statement<Record<string, unknown>, unknown>((queries) => {
       const { id, labels, started_at, preprocessed, ...rest } = job("");
-      return queries
-        .insert(jobs)
-        .values({
-          ...rest,
-          id: place("id"),
-          labels: place("labels"),
-          started_at: place("started_at"),
-          preprocessed: place("preprocessed"),
-        });
+      return queries.insert(jobs).values({
+        ...rest,
+        id: place("id"),
+        labels: place("labels"),
+        started_at: place("started_at"),
+        preprocessed: place("preprocessed"),
+      });
     });
     const full = { id: "a", labels: ["x"], started_at: moment, preprocessed: false };
     const empty = { id: "b", labels: null, started_at: null, preprocessed: null };

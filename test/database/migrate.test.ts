@@ -115,7 +115,7 @@ describe.if(dialect === "sqlite")("the SQLite file", () => {
     await db.write(async (tx) => tx.insert(jobLogs).values(line(0)));
     const large = (seq: number) =>
       db.write(async (tx) => tx.insert(jobLogs).values(line(seq, "x".repeat(2_000_000))));
-    const alone = await large(1).catch((error) => error);
+    const alone: any = await large(1).catch((error) => error);
     expect([alone.name, alone.hint]).toEqual(["StorageFull", expect.stringContaining("disk space")]);
     const answers = await Promise.allSettled([large(2), large(3)]);
     expect(answers.map((answer: any) => answer.reason?.name)).toEqual(["StorageFull", "StorageFull"]);

@@ -1,14 +1,17 @@
 import { BadRequest } from "../../errors.ts";
 import { type Parameter, type ScriptAnalysis, SyntaxFault, toArgumentsSchema } from "../types.ts";
 
-/** `name="$1"`, `name="${2}"`, `name="${3:-default}"` at the start of a line: the convention for a script's arguments. */
-const ARGUMENT = /^([A-Za-z_]\w*)=(?:"\$(?:(\d+)|\{(\d+)(?::-([^}]*))?\})"|\$(\d+))\s*(?:#.*)?$/;
+/**
+ * `name="$1"`, `name="${2}"`, `name="${3:-default}"` at the start of a line: the convention for a script's arguments.
+ * Without braces bash reads one digit only.
+ */
+const ARGUMENT = /^([A-Za-z_]\w*)=(?:"\$(?:(\d)|\{(\d{1,2})(?::-([^}]*))?\})"|\$(\d))\s*(?:#.*)?$/;
 
 /** Arguments by the convention; the syntax is checked by bash itself, which does not run anything for it. */
 export async function analyseBash(content: string): Promise<ScriptAnalysis> {
   await checkSyntax(content);
   const byPosition = new Map<number, Parameter>();
-  for (const line of content.split("\n")) {
+  for (const line of content.split(/\r?\n/)) {
     const match = ARGUMENT.exec(line);
     if (!match) continue;
     const position = Number(match[2] ?? match[3] ?? match[5]);

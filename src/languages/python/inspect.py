@@ -88,6 +88,11 @@ def schema_of(node):
 
 
 def is_optional(node):
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        try:
+            return is_optional(ast.parse(node.value, mode="eval").body)
+        except SyntaxError:
+            return False
     if isinstance(node, ast.Subscript):
         outer = name_of(node.value)
         return outer == "Optional" or (outer == "Union" and any(is_none(inner) for inner in arguments_of(node)))
@@ -101,7 +106,7 @@ def parameter(argument, default):
     if default is not None:
         try:
             value = ast.literal_eval(default)
-            json.dumps(value)
+            json.dumps(value, allow_nan=False)
             if value is not None:
                 if not schema:
                     schema["type"] = SIMPLE.get(type(value).__name__, "object")

@@ -3,7 +3,7 @@ import { type Parameter, type ScriptAnalysis, toArgumentsSchema } from "../types
 import { scanImports, toDependencies } from "./imports.ts";
 import { toParameters } from "./parameters.ts";
 import { parseModule } from "./parse.ts";
-import { collectTypes } from "./schema.ts";
+import { collectTypes, withTypeParameters } from "./schema.ts";
 
 type Callable = Extract<Node, { params: unknown; body: unknown }> & FunctionDeclaration;
 
@@ -13,7 +13,10 @@ export function analyseTypeScript(content: string): ScriptAnalysis {
   const exported = exportedFunctions(file.program.body);
   const main = exported.get("main");
   const parameters: Parameter[] = main
-    ? toParameters(main.fn.params, { types: collectTypes(file.program.body), comments: main.comments })
+    ? toParameters(main.fn.params, {
+        types: withTypeParameters(collectTypes(file.program.body), main.fn),
+        comments: main.comments,
+      })
     : [];
   return {
     signature: { parameters, has_main: main !== undefined, has_preprocessor: exported.has("preprocessor") },

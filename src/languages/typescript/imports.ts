@@ -28,10 +28,10 @@ export function scanImports(source: File | string): ImportSite[] {
   visit(file.program, (node) => {
     switch (node.type) {
       case "ImportDeclaration":
-        if (node.importKind !== "type" && node.importKind !== "typeof") add(node.source);
+        if (node.importKind !== "type" && !onlyTypes(node.specifiers)) add(node.source);
         break;
       case "ExportNamedDeclaration":
-        if (node.exportKind !== "type") add(node.source);
+        if (node.exportKind !== "type" && !onlyTypes(node.specifiers)) add(node.source);
         break;
       case "ExportAllDeclaration":
         if (node.exportKind !== "type") add(node.source);
@@ -44,7 +44,19 @@ export function scanImports(source: File | string): ImportSite[] {
         if (node.callee.type === "Identifier" && node.callee.name === "require") add(node.arguments[0]);
     }
   });
-  return sites;
+  return sites.sort((a, b) => a.start - b.start);
+}
+
+/** `{ type A, type B }`: nothing of it is left when the script runs. */
+function onlyTypes(specifiers: Node[]): boolean {
+  return (
+    specifiers.length > 0 &&
+    specifiers.every(
+      (specifier) =>
+        (specifier.type === "ImportSpecifier" && specifier.importKind === "type") ||
+        (specifier.type === "ExportSpecifier" && specifier.exportKind === "type"),
+    )
+  );
 }
 
 function visit(node: Node, enter: (node: Node) => void): void {
@@ -121,7 +133,7 @@ export function toDependencies(sites: ImportSite[]): Dependency[] {
 /** The source with versions taken out of its imports (`"x@1.2/y"` → `"x/y"`); every line keeps its place. */
 export function rewriteImports(content: string): string {
   let text = content;
-  for (const { specifier, start, end } of scanImports(content).sort((a, b) => b.start - a.start)) {
+  for (const { specifier, start, end } of scanImports(content).reverse()) {
     const found = parseSpecifier(specifier);
     if (!found) continue;
     const plain = found.name + found.subpath;

@@ -9,6 +9,7 @@ export function parseModule(content: string): File {
   try {
     return parse(content, OPTIONS) as unknown as File;
   } catch (cause) {
+    if (cause instanceof RangeError) throw new SyntaxFault(1, 1, "the source is nested too deeply");
     const { loc, message } = cause as { loc?: { line: number; column: number }; message: string };
     if (!loc) throw cause;
     throw new SyntaxFault(loc.line, loc.column + 1, message.replace(/ \(\d+:\d+\)$/, "").trim());

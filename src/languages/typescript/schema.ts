@@ -21,6 +21,17 @@ export function collectTypes(body: Statement[]): TypeTable {
   return types;
 }
 
+/** Type parameters stand for what they extend; without that they say nothing. */
+export function withTypeParameters(types: TypeTable, fn: Node): TypeTable {
+  const declared = (fn as { typeParameters?: Node | null }).typeParameters;
+  if (declared?.type !== "TSTypeParameterDeclaration") return types;
+  const known: TypeTable = new Map(types);
+  for (const { name, constraint } of declared.params) known.set(name.name, constraint ?? UNKNOWN);
+  return known;
+}
+
+const UNKNOWN = { type: "TSUnknownKeyword" } as Node;
+
 /** A type that `undefined` or `null` belongs to. */
 export function isOptionalType(type: Node, types: TypeTable): boolean {
   if (type.type === "TSUnionType")
@@ -33,12 +44,12 @@ function isNothing(type: Node): boolean {
   return type.type === "TSUndefinedKeyword" || type.type === "TSNullKeyword" || type.type === "TSVoidKeyword";
 }
 
-/** Named types nest; one that contains itself ends here. */
 const MAX_DEPTH = 8;
 
-export function toSchema(type: Node, types: TypeTable, depth = 0): Schema {
-  if (depth > MAX_DEPTH) return {};
-  const nested = (node: Node) => toSchema(node, types, depth + 1);
+/** @param around the types this one stands in, outermost first: one that contains itself ends there */
+export function toSchema(type: Node, types: TypeTable, around: readonly Node[] = []): Schema {
+  if (around.length > MAX_DEPTH || around.includes(type)) return {};
+  const nested = (node: Node) => toSchema(node, types, [...around, type]);
   switch (type.type) {
     case "TSStringKeyword":
       return { type: "string" };
