@@ -32,6 +32,15 @@ export class Forbidden extends SvcError {
 export class NotFound extends SvcError {
   override readonly name: string = "NotFound";
 }
+/** There is such a thing, but this cannot be done to it; `allow` lists the methods that can. */
+export class MethodNotAllowed extends SvcError {
+  override readonly name: string = "MethodNotAllowed";
+  readonly allow: string;
+  constructor(message: string, allow: string) {
+    super(message);
+    this.allow = allow;
+  }
+}
 /** The body is larger than the server accepts. */
 export class PayloadTooLarge extends SvcError {
   override readonly name: string = "PayloadTooLarge";

@@ -17,6 +17,7 @@ export function parseQuery(op: Operation, search: string): unknown {
   if (!op.query) return undefined;
   const raw: Record<string, string> = {};
   if (search.length > 1) for (const [name, value] of new URLSearchParams(search)) raw[name] = value;
+  if (search.includes("%00")) refuseNul("query", raw);
   return checked("query", op.query, raw);
 }
 
@@ -30,7 +31,20 @@ export async function parseBody(op: Operation, request: Request, limit: number):
   } catch (cause) {
     throw new BadRequest(`the body is not JSON: ${(cause as Error).message}`);
   }
+  if (text.includes("\\u0000")) refuseNul("body", value);
   return checked("body", op.body, value);
+}
+
+/** No database takes a NUL in text. @throws BadRequest when `value` holds one, at any depth */
+export function refuseNul(where: string, value: unknown): void {
+  if (typeof value === "string" && value.includes("\0")) {
+    throw new BadRequest(`the ${where} holds a NUL character, which cannot be stored`);
+  }
+  if (typeof value !== "object" || value === null) return;
+  for (const [name, inner] of Object.entries(value)) {
+    refuseNul(where, name);
+    refuseNul(where, inner);
+  }
 }
 
 export function checked(where: "query" | "body", schema: z.ZodType, value: unknown): unknown {

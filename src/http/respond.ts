@@ -4,7 +4,7 @@ import type { Responds } from "./operation.ts";
 
 /** Status of each class, and what existing clients of the interface read at the beginning of an error's text. */
 const KINDS: [
-  kind: typeof errors.SvcError | typeof errors.TooManyRequests,
+  kind: typeof errors.SvcError | typeof errors.TooManyRequests | typeof errors.MethodNotAllowed,
   status: number,
   prefix: string,
 ][] = [
@@ -13,6 +13,7 @@ const KINDS: [
   [errors.Unauthorized, 401, "Unauthorized"],
   [errors.Forbidden, 403, "Permission denied"],
   [errors.NotFound, 404, "Not found"],
+  [errors.MethodNotAllowed, 405, "Method not allowed"],
   [errors.PayloadTooLarge, 413, "Payload too large"],
   [errors.UnsupportedMediaType, 415, "Unsupported media type"],
   [errors.TooManyRequests, 429, "Too many requests"],
@@ -51,6 +52,7 @@ export function errorResponse(error: unknown, accept: string | null): Response {
   const shape = describeError(error);
   const headers: Record<string, string> = { "svc-error": shape.name };
   if (error instanceof errors.TooManyRequests) headers["retry-after"] = String(error.retry_after_s);
+  if (error instanceof errors.MethodNotAllowed) headers.allow = error.allow;
   if (error instanceof errors.Unavailable) headers["retry-after"] = "1";
   if (shape.status === 401) headers["www-authenticate"] = "Bearer";
   if (accept?.includes("application/problem+json")) {

@@ -1,10 +1,10 @@
 /** Mounts operations on h3. Knows no feature: what it must ask one is handed in as hooks. */
 import { H3 } from "h3";
 import type { App, Identity } from "../context.ts";
-import { BadRequest, NotFound, SvcError } from "../errors.ts";
+import { BadRequest, MethodNotAllowed, NotFound, SvcError, Unauthorized } from "../errors.ts";
 import { readToken } from "./credentials.ts";
 import { execute, type Hooks } from "./execute.ts";
-import { parseBody, parseQuery } from "./input.ts";
+import { parseBody, parseQuery, refuseNul } from "./input.ts";
 import { isGreedy, type Operation } from "./operation.ts";
 import { describeError, errorResponse, successResponse } from "./respond.ts";
 
@@ -28,7 +28,8 @@ export function mount(
   operations: readonly Operation[],
   identify?: () => Identity,
 ): Mounted {
-  const h3 = new H3();
+  // What is malformed in a URL is told by `decode`, in this interface's own form.
+  const h3 = new H3({ allowMalformedURL: true });
   for (const op of operations) {
     const handle = toHandler(app, hooks, op, identify);
     const route = `/api${toRoute(op.path)}`;
@@ -40,14 +41,25 @@ export function mount(
     }
   }
   h3.all("/**", (event) =>
-    errorResponse(
-      new NotFound(`there is no ${event.req.method} ${event.url.pathname}`, {
-        hint: "GET /api/openapi.yaml lists all operations",
-      }),
-      event.req.headers.get("accept"),
-    ),
+    errorResponse(noRoute(operations, event.req.method, event.url.pathname), event.req.headers.get("accept")),
   );
   return { fetch: h3.fetch as Mounted["fetch"] };
+}
+
+function noRoute(operations: readonly Operation[], method: string, pathname: string): SvcError {
+  const others = operations.filter(({ path }) => toPattern(path).test(pathname)).map((op) => op.method);
+  if (others.length > 0) {
+    const allow = [...new Set(others)].sort().join(", ");
+    return new MethodNotAllowed(`there is no ${method} ${pathname}, only ${allow}`, allow);
+  }
+  return new NotFound(`there is no ${method} ${pathname}`, {
+    hint: "GET /api/openapi.yaml lists all operations",
+  });
+}
+
+function toPattern(path: string): RegExp {
+  const pattern = toRoute(path).replace(/\*\*:\w+|:\w+/g, (name) => (name.startsWith("*") ? ".+" : "[^/]+"));
+  return new RegExp(`^/api${pattern}$`);
 }
 
 /** `/w/{workspace}/variables/get/{path}` → `/w/:workspace/variables/get/**:path` */
@@ -74,18 +86,26 @@ function toHandler(app: App, hooks: Hooks, op: Operation, identify: (() => Ident
           identity = found instanceof Promise ? await found : found;
         }
       }
+      // Before anything is read of what an unknown caller sends.
+      if (!identity && op.access !== "anyone") throw new Unauthorized("a valid token is needed");
       if (op.query) input.query = parseQuery(op, search);
       if (op.body) input.body = await parseBody(op, request, limit);
       const value = await execute(app, hooks, op, { identity, input, request, signal: request.signal });
       if (op.method === "GET") await app.db.settled();
       response = successResponse(op.responds, value);
-    } catch (error) {
+    } catch (thrown) {
+      const error = isTooDeep(thrown) ? new BadRequest("the input is nested too deeply") : thrown;
       logFailure(app, op, error);
       response = errorResponse(error, request.headers.get("accept"));
     }
     if (op.cors) for (const [name, value] of Object.entries(CORS_HEADERS)) response.headers.set(name, value);
     return response;
   };
+}
+
+/** A stack overflow: only what a caller sent can be that deep. */
+function isTooDeep(thrown: unknown): boolean {
+  return thrown instanceof RangeError && thrown.message.includes("call stack");
 }
 
 function logFailure(app: App, op: Operation, error: unknown): void {
@@ -105,9 +125,12 @@ function searchOf(url: string): string {
 
 function decode(text: string): string {
   if (!text.includes("%")) return text.startsWith("/") ? text.slice(1) : text;
+  let decoded: string;
   try {
-    return decodeURIComponent(text).replace(/^\//, "");
+    decoded = decodeURIComponent(text);
   } catch {
     throw new BadRequest(`"${text}" in the URL is not percent-encoded text (RFC 3986 §2.1)`);
   }
+  refuseNul("URL", decoded);
+  return decoded.replace(/^\//, "");
 }

@@ -16,7 +16,10 @@ const object = (properties: Record<string, Schema>, required = Object.keys(prope
 /** A parameter of its own: what it is written as, its schema, and types the file declares. */
 type Row = [parameter: string, schema: Schema, declarations?: string];
 
-function analyseOne([parameter, , declarations = ""]: Row) {
+const filled = (rows: Row[]) =>
+  rows.map(([parameter, schema, declarations = ""]) => [parameter, schema, declarations] as const);
+
+function analyseOne(parameter: string, declarations: string) {
   const { schema, signature } = analyseTypeScript(`${declarations}\nexport function main(${parameter}) {}`);
   expect(signature.has_main).toBe(true);
   const properties = schema.properties as Record<string, Schema>;
@@ -89,12 +92,12 @@ const OPTIONAL: Row[] = [
 ];
 
 describe("a parameter", () => {
-  test.each(REQUIRED)("%s must be given", (...row) => {
-    expect(analyseOne(row)).toEqual({ schema: row[1], required: true });
+  test.each(filled(REQUIRED))("%s must be given", (parameter, schema, declarations) => {
+    expect(analyseOne(parameter, declarations)).toEqual({ schema, required: true });
   });
 
-  test.each(OPTIONAL)("%s may be left out", (...row) => {
-    expect(analyseOne(row)).toEqual({ schema: row[1], required: false });
+  test.each(filled(OPTIONAL))("%s may be left out", (parameter, schema, declarations) => {
+    expect(analyseOne(parameter, declarations)).toEqual({ schema, required: false });
   });
 
   test("JSDoc describes it", () => {
@@ -155,6 +158,7 @@ describe("main", () => {
     ],
     ["{ a, b = 'd' }", { a: {}, b: { ...string, default: "d" } }, ["a"]],
     ["{ a }: I", { a: string, z: number }, ["a", "z"]],
+    ["{ a = 'd' }: { a: string }", { a: { ...string, default: "d" } }, []],
   ])("destructured (%s) takes the whole arguments object", (parameter, properties, required) => {
     const { schema, signature } = analyseTypeScript(
       `interface I { a: string; z: number }\nexport function main(${parameter}) {}`,

@@ -19,6 +19,8 @@ import { submitAndWait } from "./wait.ts";
 
 const base = "/w/{workspace}/jobs" as const;
 
+const A_CENTURY_S = 3_155_760_000;
+
 const runQuery = {
   parent_job: z.uuid().optional(),
   root_job: z.uuid().optional(),
@@ -36,7 +38,7 @@ const runQuery = {
 const AsyncQuery = z.object({
   ...runQuery,
   scheduled_for: moment.optional(),
-  scheduled_in_secs: wholeNumber.min(0).optional(),
+  scheduled_in_secs: wholeNumber.min(0).max(A_CENTURY_S).optional(),
 });
 const SyncQuery = z.object({ ...runQuery, error_status: flag.default(false) });
 

@@ -19,6 +19,8 @@ fd = int(os.environ.pop("SVC_CHANNEL_FD"))
 os.set_blocking(fd, True)
 os.set_inheritable(fd, False)
 incoming = b""
+# Most characters of an error's message, and of its stack.
+MAX_ERROR = 100000
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -43,11 +45,13 @@ def describe(error):
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(HERE)
               and not frame.filename.startswith("<frozen importlib")]
     stack = "".join(traceback.format_list(frames)).replace(load["file"], load["display"])
-    found = {"name": type(error).__name__, "message": str(error), "stack": stack}
+    found = {"name": type(error).__name__, "message": str(error)[:MAX_ERROR], "stack": stack[:MAX_ERROR]}
     extra = {key: value for key, value in vars(error).items()} if hasattr(error, "__dict__") else {}
     if extra:
         try:
-            found["extra"] = json.loads(json.dumps(extra, default=str))
+            text = json.dumps(extra, default=str)
+            if len(text) <= MAX_ERROR:
+                found["extra"] = json.loads(text)
         except ValueError:
             pass
     return found

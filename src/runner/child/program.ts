@@ -12,10 +12,15 @@ const PR_SET_CHILD_SUBREAPER = 36;
 const FIONREAD = 0x541b;
 const F_SETFD = 2;
 const FD_CLOEXEC = 1;
+const F_GETFL = 3;
+const F_SETFL = 4;
+const O_NONBLOCK = 0o4000;
 const P_ALL = 0;
 const WNOHANG_WEXITED_WNOWAIT = 1 | 4 | 0x01000000;
 const SIGPIPE = 13;
 const SIGXFSZ = 25;
+/** Most characters of an error's message, and of its stack. */
+const MAX_ERROR = 100_000;
 /** How long an orphan waits for the watchdog before it ends by itself. */
 const ORPHAN_MS = 5_000;
 
@@ -58,13 +63,36 @@ for (const [name, original] of Object.entries(console)) {
     return (original as (...values: unknown[]) => unknown).apply(this, values);
   };
 }
-for (const stream of [process.stdout, process.stderr]) {
-  const original = stream.write.bind(stream) as (...values: unknown[]) => boolean;
-  stream.write = ((...values: unknown[]) => {
+// The streams' own writes are behind when a job ends and do not say so; these are done when they return, as Node's are.
+for (const [stream, fd] of [
+  [process.stdout, 1],
+  [process.stderr, 2],
+] as const) {
+  stream.write = ((chunk: string | Uint8Array, encoding?: unknown, callback?: unknown) => {
     printed = true;
-    return original(...values);
+    const bytes = typeof chunk === "string" ? Buffer.from(chunk, encodingOf(encoding)) : chunk;
+    writeAll(fd, bytes);
+    const done = typeof encoding === "function" ? encoding : callback;
+    if (typeof done === "function") process.nextTick(done as () => void);
+    return true;
   }) as typeof stream.write;
 }
+
+function encodingOf(given: unknown): BufferEncoding {
+  return typeof given === "string" ? (given as BufferEncoding) : "utf8";
+}
+
+/**
+ * Bun opens its pipes for itself without blocking; a shell or Python, which know nothing of that, would be refused
+ * what they print faster than it is read. Programs print to a pipe that makes them wait.
+ */
+function makeOutputBlocking(): void {
+  for (const fd of [1, 2]) {
+    const flags = libc?.fcntl(fd, F_GETFL, 0) ?? -1;
+    if (flags >= 0) libc?.fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+  }
+}
+makeOutputBlocking();
 
 let loaded: { module: Record<string, unknown>; load: Load } | undefined;
 let failRunning: ((error: JobError) => void) | undefined;
@@ -98,8 +126,7 @@ async function run(message: Run): Promise<void> {
     if (settled) return;
     settled = true;
     failRunning = undefined;
-    if (process.stdout.writableLength === 0 && process.stderr.writableLength === 0) finishNow(outcome);
-    else process.stdout.write("", () => process.stderr.write("", () => finishNow(outcome)));
+    finishNow(outcome);
   };
   failRunning = (error) => finish({ error });
   try {
@@ -114,8 +141,8 @@ function finishNow(outcome: Partial<Done>): void {
   printed = false;
   if (fence !== 0) {
     const mark = `\0${loaded!.load.nonce}\0`;
-    if (fence & 1) writeAll(1, mark);
-    if (fence & 2) writeAll(2, mark);
+    if (fence & 1) writeAll(1, Buffer.from(mark));
+    if (fence & 2) writeAll(2, Buffer.from(mark));
   }
   send({ t: "done", ...outcome, fence, leftovers: hasLeftovers() });
 }
@@ -126,8 +153,7 @@ function pending(fd: 1 | 2): number {
   return buffer[0] || buffer[1] || buffer[2] || buffer[3] ? fd : 0;
 }
 
-function writeAll(fd: number, text: string): void {
-  const bytes = Buffer.from(text);
+function writeAll(fd: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) {
     try {
       at += writeSync(fd, bytes, at);
@@ -159,7 +185,7 @@ async function call(message: Run): Promise<Partial<Done>> {
   if (typeof (value as Promise<unknown> | undefined)?.then === "function") value = await value;
   if (isStream(value)) {
     outcome.streamed = true;
-    outcome.result = JSON.stringify(await drain(value));
+    outcome.result = JSON.stringify(await drain(value, message.max_result));
   } else outcome.result = toJson(value, message.max_result);
   // Asking the system costs more than a short job does.
   if (performance.now() - began > 50) outcome.mem_peak_kb = process.resourceUsage().maxRSS;
@@ -198,7 +224,7 @@ function isStream(value: unknown): value is AnyIterable | Response {
   return Symbol.iterator in value && typeof (value as { next?: unknown }).next === "function";
 }
 
-async function drain(value: AnyIterable | Response): Promise<string> {
+async function drain(value: AnyIterable | Response, limit: number): Promise<string> {
   const source = value instanceof Response ? (value.body as unknown as AsyncIterable<unknown>) : value;
   const decoder = new TextDecoder();
   let whole = "";
@@ -210,6 +236,7 @@ async function drain(value: AnyIterable | Response): Promise<string> {
           ? decoder.decode(piece, { stream: true })
           : (JSON.stringify(piece) ?? "");
     whole += text;
+    if (whole.length > limit) throw tooLarge(whole.length, limit);
     if (text !== "") send({ t: "stream", text });
   }
   return whole;
@@ -226,21 +253,23 @@ function toJson(value: unknown, limit: number): string {
   try {
     text = JSON.stringify(value);
   } catch (cause) {
-    throw notJson(`main returned a value with ${(cause as Error).message.replace(/^JSON.stringify /, "")}`);
+    const reason = (cause as Error).message.replace(/^JSON.stringify |\.$/g, "");
+    throw notJson(`main returned a value that cannot be written down (${reason})`);
   }
   if (text === undefined) throw notJson("main returned a value without a JSON form");
   // Characters are at least a byte: the exact count is only taken near the limit.
   if (text.length > limit || (text.length * 3 > limit && Buffer.byteLength(text) > limit)) {
-    const size = Math.ceil(Buffer.byteLength(text) / 1_000_000);
-    throw Object.assign(
-      new Error(`the result is ${size} MB, more than the ${Math.floor(limit / 1_000_000)} MB allowed`),
-      {
-        name: "ResultTooLarge",
-        stack: "",
-      },
-    );
+    throw tooLarge(Buffer.byteLength(text), limit);
   }
   return text;
+}
+
+function tooLarge(bytes: number, limit: number): Error {
+  const [size, most] = [Math.ceil(bytes / 1_000_000), Math.floor(limit / 1_000_000)];
+  return Object.assign(new Error(`the result is ${size} MB, more than the ${most} MB allowed`), {
+    name: "ResultTooLarge",
+    stack: "",
+  });
 }
 
 function notJson(message: string): Error {
@@ -256,10 +285,10 @@ function notJson(message: string): Error {
 function toError(cause: unknown): JobError {
   if (!(cause instanceof Error)) {
     const message = typeof cause === "string" ? cause : (safeJson(cause) ?? String(cause));
-    return { name: "Error", message };
+    return { name: "Error", message: message.slice(0, MAX_ERROR) };
   }
-  const error: JobError = { name: cause.name, message: cause.message || String(cause) };
-  const stack = userFrames(cause.stack ?? "");
+  const error: JobError = { name: cause.name, message: (cause.message || String(cause)).slice(0, MAX_ERROR) };
+  const stack = userFrames((cause.stack ?? "").slice(0, MAX_ERROR));
   if (stack) error.stack = stack;
   const extra: Record<string, unknown> = {};
   for (const key of Object.keys(cause)) {
@@ -267,7 +296,7 @@ function toError(cause: unknown): JobError {
       extra[key] = (cause as unknown as Record<string, unknown>)[key];
   }
   const text = Object.keys(extra).length > 0 ? safeJson(extra) : undefined;
-  if (text) error.extra = JSON.parse(text);
+  if (text && text.length <= MAX_ERROR) error.extra = JSON.parse(text);
   // What the bundler says of a file that does not parse stands in `errors` of an AggregateError.
   if (cause instanceof AggregateError)
     error.message += cause.errors.map((each) => `\n${String(each)}`).join("");
