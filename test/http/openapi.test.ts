@@ -1,0 +1,121 @@
+/** The interface description agrees with what is declared, and what is declared with what is served. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { parse } from "yaml";
+import type { z } from "zod";
+import { features, operations } from "../../src/features/index.ts";
+import { type Operation, parameterNames } from "../../src/http/operation.ts";
+import { startTestServer, type TestServer } from "../harness.ts";
+
+let server: TestServer;
+let document: any;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  const answer = await server.as(undefined)("GET", "/openapi.yaml");
+  expect(answer.status).toBe(200);
+  document = parse(answer.text);
+});
+afterAll(() => server.stop());
+
+const describedOf = (op: Operation) => document.paths[op.path]?.[op.method.toLowerCase()];
+const titled = operations.map((op) => [`${op.method} ${op.path}`, op] as const);
+const fieldsOf = (schema: z.ZodType | undefined) =>
+  Object.keys((schema as z.ZodObject | undefined)?.shape ?? {}).sort();
+
+describe("the document", () => {
+  test("is OpenAPI 3.1 of interface 1.423.2, open to everybody", () => {
+    expect(document.openapi).toMatch(/^3\.1\.\d+$/);
+    expect(document.info.version).toBe("1.423.2");
+    expect(document.servers).toEqual([{ url: "/api" }]);
+    expect(Object.keys(document.components.securitySchemes)).toEqual(["bearerAuth", "cookieAuth"]);
+  });
+
+  test("has the declared operations and no others, each with an id of its own", () => {
+    const described = Object.entries<any>(document.paths).flatMap(([path, methods]) =>
+      Object.entries<any>(methods).map(
+        ([method, { operationId }]) => `${method.toUpperCase()} ${path} ${operationId}`,
+      ),
+    );
+    expect(described.sort()).toEqual(operations.map((op) => `${op.method} ${op.path} ${op.name}`).sort());
+    expect(new Set(operations.map((op) => op.name)).size).toBe(operations.length);
+  });
+
+  test("every reference in it leads somewhere", () => {
+    const follow = (pointer: string) =>
+      pointer
+        .slice(2)
+        .split("/")
+        .reduce((at: any, part) => at?.[part], document);
+    const walk = (value: any): void => {
+      if (typeof value !== "object" || value === null) return;
+      if (typeof value.$ref === "string")
+        expect([value.$ref, follow(value.$ref) !== undefined]).toEqual([value.$ref, true]);
+      for (const inner of Object.values(value)) walk(inner);
+    };
+    walk(document);
+  });
+});
+
+describe("an operation", () => {
+  test.each(titled)("%s: parameters, body, answer and access", (_, op) => {
+    const described = describedOf(op);
+    const named = (place: string) =>
+      described.parameters.filter((each: any) => each.in === place).map((each: any) => each.name);
+    expect(named("path")).toEqual(parameterNames(op.path));
+    expect(named("query").sort()).toEqual(fieldsOf(op.query));
+    for (const parameter of described.parameters) {
+      expect(parameter.schema).toBeObject();
+      if (parameter.in === "path") expect(parameter.required).toBe(true);
+    }
+    const body = described.requestBody?.content["application/json"].schema;
+    expect(body !== undefined).toBe(op.body !== undefined);
+    if (body?.properties) expect(Object.keys(body.properties).sort()).toEqual(fieldsOf(op.body));
+    expect(described.summary.length).toBeGreaterThan(5);
+    expect(described.responses[op.responds.status].content).toBeObject();
+    expect(described.responses.default).toBeDefined();
+    expect(described["x-access"]).toBe(op.access);
+    // Without credentials only where the declaration says so.
+    expect(described.security?.some((each: object) => Object.keys(each).length === 0) ?? false).toBe(
+      op.access === "anyone",
+    );
+  });
+
+  const closed = titled.filter(([, op]) => op.access !== "anyone");
+  const urlOf = (op: Operation) => op.path.replace("{workspace}", "acme").replace(/\{\w+\}/g, "x");
+
+  test.each(closed)("%s refuses nobody and an unknown token before it reads the body", async (_, op) => {
+    for (const token of [undefined, "unknown".repeat(5)]) {
+      const answer = await server.as(token)(op.method, urlOf(op), op.method === "GET" ? undefined : "{bad");
+      expect([answer.status, answer.headers.get("svc-error")]).toEqual([401, "Unauthorized"]);
+      expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+    }
+  });
+
+  test("what is open to everybody is a list that is changed with care", () => {
+    const open = operations.filter((op) => op.access === "anyone").map((op) => `${op.method} ${op.path}`);
+    for (const route of open) {
+      expect(route).toMatch(
+        /^(GET|POST) (\/version|\/openapi\.yaml|\/auth\/log(in|out)|\/setup\/|\/w\/\{workspace\}\/jobs?_u\/)/,
+      );
+    }
+  });
+});
+
+test("`svc routes --json` lists every route with its file, where it is declared", async () => {
+  const run = Bun.spawn([process.execPath, "cli/main.ts", "routes", "--json"], {
+    cwd: `${import.meta.dir}/../..`,
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const [text, code] = await Promise.all([run.stdout.text(), run.exited]);
+  expect(code).toBe(0);
+  const wanted = features.flatMap(({ file, operations: declared }) =>
+    declared.map(({ method, path, access, name }) => ({ method, path: `/api${path}`, access, name, file })),
+  );
+  expect(JSON.parse(text)).toEqual(wanted);
+  for (const { file } of features)
+    expect(await Bun.file(`${import.meta.dir}/../../${file}`).exists()).toBe(true);
+  for (const { path, method } of wanted) {
+    expect(document.paths[path.replace(/^\/api/, "")]).toHaveProperty(method.toLowerCase());
+  }
+});
