@@ -215,6 +215,12 @@ test.each([
   expect(answer.text).toContain(message);
 });
 
+test("the character NUL is kept or refused, as the database can, and never a failure", async () => {
+  const answer = await create("u/dev/nul", { value: "a\u0000b" });
+  if (answer.status === 201) expect(await value("u/dev/nul")).toBe("a\u0000b");
+  else expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("NUL")]);
+});
+
 test.each([
   ["/list?per_page=0", "`per_page`"],
   ["/list?per_page=many", "`per_page`"],

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { sql } from "drizzle-orm";
 import { type Ask, startTestServer, type TestServer } from "../harness.ts";
 
 let server: TestServer;
@@ -166,4 +167,23 @@ test.each([
   expect(problem.headers.get("content-type")).toBe("application/problem+json");
   expect(problem.json()).toMatchObject({ type: "about:blank", title: name, status });
   expect(problem.json().detail).toStartWith(prefix);
+});
+
+test("a failure of ours hides in the answer, and its log tells no values", async () => {
+  await using own = await startTestServer();
+  const { ask } = await own.workspace();
+  const logged: unknown[] = [];
+  Object.assign(own.server.app, { log: { error: (...parts: unknown[]) => logged.push(parts) } });
+  await own.server.app.db.write((tx) => tx.rows(sql.raw("ALTER TABLE variables RENAME TO elsewhere")));
+  const body = { path: "u/admin/x", value: "value-given", is_secret: false, description: "" };
+  for (const answer of [
+    await ask("GET", "/w/acme/variables/get/u/admin/value-given"),
+    await ask("POST", "/w/acme/variables/create", body),
+  ]) {
+    expect([answer.status, answer.headers.get("svc-error")]).toEqual([500, "Internal"]);
+    expect(answer.text).not.toContain("variables");
+  }
+  expect(logged).toHaveLength(2);
+  expect(JSON.stringify(logged)).toContain("variables");
+  expect(JSON.stringify(logged)).not.toContain("value-given");
 });
