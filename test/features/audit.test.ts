@@ -81,6 +81,8 @@ test.each([
   ["?per_page=2&page=0", 2],
   ["?after=SINCE", 5],
   ["?before=SINCE", 0],
+  ["?after=2999-01-01T00:00:00Z", 0],
+  ["?before=2999-01-01T00:00:00Z", 5],
   ["?username=dev&action_kind=Create", 1],
 ] as const)("the filter %s leaves %d rows", async (query, count) => {
   expect(await list(query.replace("SINCE", encodeURIComponent(since)))).toHaveLength(count);

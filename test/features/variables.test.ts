@@ -10,7 +10,8 @@ beforeAll(async () => {
   server = await startTestServer();
   as.admin = (await server.workspace()).ask;
   as.dev = (await server.member("acme", "dev")).ask;
-  as.peer = (await server.member("acme", "peer")).ask;
+  // A name that begins with another one.
+  as.dev2 = (await server.member("acme", "dev2")).ask;
   as.ops = (await server.member("acme", "ops", "operator")).ask;
 });
 afterAll(() => server.stop());
@@ -160,7 +161,7 @@ test("renaming moves a variable with its value, never over another one nor out o
   await expectOk(create("u/dev/name", { value: "moving", is_secret: true }));
   await expectOk(create("u/dev/taken"));
   expect((await update("u/dev/name", { path: "u/dev/taken" })).status).toBe(400);
-  expect((await update("u/dev/name", { path: "u/peer/name" })).status).toBe(403);
+  expect((await update("u/dev/name", { path: "u/dev2/name" })).status).toBe(403);
   expect((await update("u/dev/name", { path: "no path" })).status).toBe(400);
   expect((await update("u/dev/name", { path: "u/dev/renamed" })).text).toContain("u/dev/renamed");
   expect((await as.dev!("GET", `${w}/get/u/dev/name`)).status).toBe(404);
@@ -169,12 +170,12 @@ test("renaming moves a variable with its value, never over another one nor out o
 
 test("who reads and who writes: owners, groups, admins; operators read secrets through jobs alone", async () => {
   const secret = { is_secret: true, value: "hidden" };
-  for (const path of ["u/peer/own", "g/all/shared"]) await expectOk(create(path, secret, as.peer));
+  for (const path of ["u/dev2/own", "g/all/shared"]) await expectOk(create(path, secret, as.dev2));
   const cases: [who: string, path: string, read: number, write: number][] = [
-    ["peer", "u/peer/own", 200, 200],
-    ["admin", "u/peer/own", 200, 200],
-    ["dev", "u/peer/own", 404, 404],
-    ["ops", "u/peer/own", 404, 403],
+    ["dev2", "u/dev2/own", 200, 200],
+    ["admin", "u/dev2/own", 200, 200],
+    ["dev", "u/dev2/own", 404, 404],
+    ["ops", "u/dev2/own", 404, 403],
     ["dev", "g/all/shared", 200, 200],
     ["ops", "g/all/shared", 403, 403],
   ];
@@ -188,7 +189,9 @@ test("who reads and who writes: owners, groups, admins; operators read secrets t
     const listed = (await as[who]!("GET", `${w}/list?path_start=${path}`)).json();
     expect([who, path, listed.length]).toEqual([who, path, read === 404 ? 0 : 1]);
   }
-  expect((await as.dev!("DELETE", `${w}/delete/u/peer/own`)).status).toBe(404);
+  const [shown] = (await as.dev!("GET", `${w}/list?path_start=g/all/shared`)).json();
+  expect([shown.is_secret, shown.value]).toEqual([true, null]);
+  expect((await as.dev!("DELETE", `${w}/delete/u/dev2/own`)).status).toBe(404);
   expect((await as.ops!("GET", `${w}/get/g/all/shared?decrypt_secret=false`)).status).toBe(200);
   const reads = `export async function main() {
     const url = process.env.BASE_INTERNAL_URL + "/api/w/acme/variables/get_value/g/all/shared";
