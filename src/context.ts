@@ -72,10 +72,8 @@ export interface Context {
   readonly caller: Caller;
   /** The name audit rows, `created_by` and the like show. */
   readonly username: string;
-  /** The request; in-process calls of the CLI are requests too, handed over without a socket. */
+  /** The request, whose `signal` is aborted when the caller hangs up; in-process calls of the CLI are requests too, handed over without a socket. */
   readonly request: Request;
-  /** Aborted when the caller hangs up. */
-  readonly signal: AbortSignal;
   /**
    * A transaction that leaves the operation's audit row together with the change. `resource` names what was touched;
    * `parameters` are details that hold no secret; `by` is the e-mail of who logs in by this call.

@@ -36,7 +36,6 @@ export interface Call {
   /** Path parameters, and `query` and `body` where the operation declares them: checked already. */
   input: Record<string, unknown>;
   request: Request;
-  signal: AbortSignal;
 }
 
 /**
@@ -59,7 +58,6 @@ export async function execute(app: App, hooks: Hooks, op: Operation, call: Call)
     caller,
     username,
     request: call.request,
-    signal: call.signal,
     write: (audited, work) =>
       app.db.write(async (tx) => {
         const value = await work(tx);

@@ -90,7 +90,7 @@ function toHandler(app: App, hooks: Hooks, op: Operation, identify: (() => Ident
       if (!identity && op.access !== "anyone") throw new Unauthorized("a valid token is needed");
       if (op.query) input.query = parseQuery(op, search);
       if (op.body) input.body = await parseBody(op, request, limit);
-      const value = await execute(app, hooks, op, { identity, input, request, signal: request.signal });
+      const value = await execute(app, hooks, op, { identity, input, request });
       if (op.method === "GET") await app.db.settled();
       response = successResponse(op.responds, value);
     } catch (thrown) {

@@ -1,10 +1,53 @@
 /** Waiting for a job's end: event-driven, never by polling. */
-import type { Context, WorkspaceContext } from "../../context.ts";
+import type { App, Context, WorkspaceContext } from "../../context.ts";
 import { WaitTimeout } from "../../errors.ts";
 import type { JobFinished } from "../../events/events.ts";
 import { newJobId } from "../../lib/ids.ts";
+import { perApp } from "../../lib/per-app.ts";
 import { cancelJob } from "./service.ts";
 import { type RunOptions, type Submission, submitJob } from "./submit.ts";
+
+type End = JobFinished | "timeout" | "hangup";
+
+/** One synchronous call that waits. */
+interface Wait {
+  request: Request;
+  /** Milliseconds of `performance.now()`. */
+  deadline: number;
+  settle: (end: End) => void;
+  /** Listens for the caller's hanging up, once the wait has lasted for a moment. */
+  hangUp?: () => void;
+}
+
+/**
+ * Most jobs are done within this. Only the waits that last longer are watched for a hang-up and a deadline: a listener
+ * and a timer for each call would cost more than the rest of the wait.
+ */
+const WATCH_MS = 25;
+
+interface Watch {
+  waits: Set<Wait>;
+  timer: ReturnType<typeof setInterval> | undefined;
+}
+
+const watchOf = perApp<App, Watch>(() => ({ waits: new Set(), timer: undefined }));
+
+function look(watch: Watch): void {
+  if (watch.waits.size === 0) {
+    clearInterval(watch.timer);
+    watch.timer = undefined;
+    return;
+  }
+  const now = performance.now();
+  for (const wait of watch.waits) {
+    if (now >= wait.deadline) wait.settle("timeout");
+    else if (wait.request.signal.aborted) wait.settle("hangup");
+    else if (!wait.hangUp) {
+      wait.hangUp = () => wait.settle("hangup");
+      wait.request.signal.addEventListener("abort", wait.hangUp);
+    }
+  }
+}
 
 /**
  * Submits a job and waits for its end. The wait is set up before the job exists, so that no end can be missed.
@@ -19,14 +62,15 @@ export async function submitAndWait(
   const { app } = ctx;
   const id = options.job_id ?? newJobId();
   const seconds = app.config.wait_result_s || 2;
-  let settle!: (end: JobFinished | "timeout" | "hangup") => void;
-  const ended = new Promise<JobFinished | "timeout" | "hangup">((resolve) => {
+  const watch = watchOf(app);
+  let settle!: (end: End) => void;
+  const ended = new Promise<End>((resolve) => {
     settle = resolve;
   });
+  const wait: Wait = { request: ctx.request, deadline: performance.now() + seconds * 1000, settle };
   const stopListening = app.events.onFinished(id, settle);
-  const hangUp = () => settle("hangup");
-  const timer = setTimeout(() => settle("timeout"), seconds * 1000);
-  ctx.signal.addEventListener("abort", hangUp);
+  watch.waits.add(wait);
+  watch.timer ??= setInterval(look, WATCH_MS, watch);
   try {
     await submitJob(ctx, submission, { ...options, job_id: id }, { ownId: options.job_id === undefined });
     const end = await ended;
@@ -34,9 +78,9 @@ export async function submitAndWait(
     await cancelAbandoned(ctx, id, end === "timeout" ? `timeout after ${seconds}s` : "http connection broke");
     throw new WaitTimeout(`timeout after ${seconds}s: the job was canceled`);
   } finally {
-    clearTimeout(timer);
+    watch.waits.delete(wait);
     stopListening();
-    ctx.signal.removeEventListener("abort", hangUp);
+    if (wait.hangUp) ctx.request.signal.removeEventListener("abort", wait.hangUp);
   }
 }
 
