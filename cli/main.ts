@@ -7,6 +7,14 @@ if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
 } else {
   const { runProgram } = await import("./program.ts");
   process.exitCode = await runProgram(argv);
-  // Whatever a command left pending must not keep the terminal.
+  // A pipe takes what was printed when its reader gets to it; whatever else is pending must not keep the terminal.
+  await Promise.all([process.stdout, process.stderr].map((stream) => flushed(stream)));
   process.exit();
+}
+
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    stream.once("error", () => resolve());
+    stream.write("", () => resolve());
+  });
 }

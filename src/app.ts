@@ -2,7 +2,7 @@
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Config } from "./config.ts";
-import type { App, Identity } from "./context.ts";
+import type { App } from "./context.ts";
 import { connect } from "./database/connect.ts";
 import { migrate } from "./database/migrate.ts";
 import { createEvents } from "./events/events.ts";
@@ -10,6 +10,7 @@ import { recordAudit } from "./features/audit/service.ts";
 import { operations } from "./features/index.ts";
 import { checkScopes } from "./features/tokens/scopes.ts";
 import { createJobTokens, resolveToken, startTokenUse } from "./features/tokens/service.ts";
+import { OPERATOR } from "./features/users/operator.ts";
 import { openSetup } from "./features/users/setup.ts";
 import { resolveMember } from "./features/workspaces/members.ts";
 import type { Hooks } from "./http/execute.ts";
@@ -23,9 +24,6 @@ import { createRescuer } from "./worker/rescuer.ts";
 import { createWorker } from "./worker/worker.ts";
 
 const MB = 1_000_000;
-
-/** Who runs the machine: the CLI on the data directory, or through the server's socket in it. */
-const OPERATOR: Identity = { email: "operator@localhost", super_admin: true, devops: true, token: undefined };
 
 export interface RunningApp {
   app: App;

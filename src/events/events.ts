@@ -22,6 +22,8 @@ export interface Events {
   /** The live log and stream of a job that runs here; undefined when none does. */
   tail(job_id: string): JobTail | undefined;
   openTail(job_id: string): JobTail;
+  /** The job no longer runs here, and has not ended either. */
+  closeTail(job_id: string): void;
   /** Resolves for subscribers that wait for a job to begin running here. @returns stops listening */
   onStarted(job_id: string, listener: (tail: JobTail) => void): () => void;
 }
@@ -31,7 +33,13 @@ export function createEvents(): Events {
   const started = new Map<string, Set<(tail: JobTail) => void>>();
   const any = new Set<(end: JobFinished) => void>();
   const tails = new Map<string, JobTail>();
+  const closeTail = (job_id: string) => {
+    const tail = tails.get(job_id);
+    tails.delete(job_id);
+    tail?.close();
+  };
   return {
+    closeTail,
     onFinished: (job_id, listener) => subscribe(finished, job_id, listener),
     onStarted: (job_id, listener) => subscribe(started, job_id, listener),
     onAnyFinished(listener) {
@@ -39,11 +47,7 @@ export function createEvents(): Events {
       return () => any.delete(listener);
     },
     publishFinished(end) {
-      const tail = tails.get(end.id);
-      if (tail) {
-        tails.delete(end.id);
-        tail.close();
-      }
+      closeTail(end.id);
       const listeners = finished.get(end.id);
       if (listeners) {
         finished.delete(end.id);

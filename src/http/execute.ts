@@ -88,6 +88,7 @@ async function admit(
   if (op.access === "anyone") {
     const member =
       identity && workspace_id !== undefined ? await memberOf(app, hooks, identity, workspace_id) : undefined;
+    if (member) refuseLesser(op.access, member);
     return { identity, member };
   }
   if (!identity) throw new Unauthorized("a valid token is needed");

@@ -1,5 +1,5 @@
 /** What differs between the databases in claiming and waking, and the statements of the hot path. */
-import { and, eq, lt, sql } from "drizzle-orm";
+import { and, eq, lt, or, sql } from "drizzle-orm";
 import { type Database, statement, type Tx } from "../database/database.ts";
 import type { JobStatus } from "./states.ts";
 import { type Job, jobs, type NewJob } from "./tables.ts";
@@ -104,21 +104,24 @@ export async function finishJob(tx: Tx, outcome: Finish): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Puts back what a worker holds: at drain, and at the start of the only server of a data directory. */
+/**
+ * Puts back what a worker held: at the start of the only server of a data directory, and when a worker is lost.
+ * @returns the ids put back, and the jobs that must be ended instead: somebody canceled them, or they were tried too often
+ */
 export async function putBack(
   db: Database,
   options: { worker?: string; before?: Date; maxAttempts: number },
-): Promise<{ requeued: string[]; exhausted: Job[] }> {
+): Promise<{ requeued: string[]; canceled: Job[]; exhausted: Job[] }> {
   return db.write(async (tx) => {
     const lost = and(
       sql`${jobs.state} = 'running'`,
       options.worker === undefined ? undefined : eq(jobs.worker, options.worker),
       options.before === undefined ? undefined : lt(jobs.last_ping, options.before),
     );
-    const exhausted = await tx
+    const over = await tx
       .select()
       .from(jobs)
-      .where(and(lost, sql`${jobs.attempts} >= ${options.maxAttempts}`));
+      .where(and(lost, or(eq(jobs.cancel_requested, true), sql`${jobs.attempts} >= ${options.maxAttempts}`)));
     const requeued = await tx
       .update(jobs)
       .set({
@@ -128,8 +131,12 @@ export async function putBack(
         last_ping: null,
         attempts: sql`${jobs.attempts} + 1`,
       })
-      .where(and(lost, sql`${jobs.attempts} < ${options.maxAttempts}`))
+      .where(and(lost, eq(jobs.cancel_requested, false), sql`${jobs.attempts} < ${options.maxAttempts}`))
       .returning({ id: jobs.id });
-    return { requeued: requeued.map((row) => row.id), exhausted };
+    return {
+      requeued: requeued.map((row) => row.id),
+      canceled: over.filter((job) => job.cancel_requested),
+      exhausted: over.filter((job) => !job.cancel_requested),
+    };
   });
 }

@@ -29,6 +29,8 @@ export interface Child {
   /** Set by whoever waits for the next message. */
   onMessage: ((message: FromChild) => void) | undefined;
   onExit: ((exit: ChildExit) => void) | undefined;
+  /** The script closed its side of the channel: the child can neither be told nor tell anything any more. */
+  onDisconnect: (() => void) | undefined;
   readonly exited: ChildExit | undefined;
   send(message: ToChild): void;
   /** Ends it with everything below it, and removes its folder. */
@@ -47,7 +49,8 @@ const DRAIN_MS = 1_000;
 /** What every child may know of the machine. */
 const PASSED_ON = /^(PATH|TZ|LANG|LC_ALL|LC_CTYPE|https?_proxy|no_proxy|HTTPS?_PROXY|NO_PROXY)$/;
 
-function baseEnvironment(folder: string): Record<string, string> {
+/** Where a child is at home, and how it reaches the network; nothing else of the server's environment. */
+export function baseEnvironment(folder: string): Record<string, string> {
   const environment: Record<string, string> = {
     PATH: "/usr/local/bin:/usr/bin:/bin",
     HOME: folder,
@@ -85,6 +88,7 @@ export function launch({ runtime, directory, guard }: LaunchOptions): Child {
       detached: true,
       serialization: "json",
       ipc: (message) => child.onMessage?.(message as FromChild),
+      onDisconnect: () => child.onDisconnect?.(),
       onExit: (_, code, signal) => {
         exited = { code, signal: signal === null ? null : nameOfSignal(signal) };
         guard.remove(subprocess.pid);
@@ -115,6 +119,7 @@ export function launch({ runtime, directory, guard }: LaunchOptions): Child {
     idle_since: 0,
     onMessage: undefined,
     onExit: undefined,
+    onDisconnect: undefined,
     get exited() {
       return exited;
     },

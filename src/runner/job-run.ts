@@ -1,13 +1,17 @@
 /** One run of one job in one child, from its start to its outcome. */
 import type { Child } from "./child.ts";
-import { ChildEnded, type ChildExit, LoadFault, loadVersion } from "./child.ts";
-import type { Done, Exec, FromChild } from "./protocol.ts";
+import { baseEnvironment, ChildEnded, type ChildExit, LoadFault, loadVersion } from "./child.ts";
+import type { OutputSink } from "./output.ts";
+import type { Done, Exec, FromChild, Run } from "./protocol.ts";
 import { runShell } from "./shell.ts";
 import type { JobError, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
 import type { VersionFiles } from "./version-files.ts";
 
 /** End marks that do not come: the script closed its own stdout or stderr. */
 const FENCE_MS = 1_000;
+
+/** How long a process without a channel is given to turn out to have ended. */
+const CHANNEL_MS = 500;
 
 interface JobRunOptions {
   request: RunRequest;
@@ -28,6 +32,8 @@ export class JobRun {
   #child: Child | undefined;
   #deadline = Number.POSITIVE_INFINITY;
   #settled = false;
+  /** Characters of result stream so far. */
+  #streamed = 0;
   /** Why the child is being ended; what it says from then on does not count. */
   #stopping = false;
 
@@ -44,12 +50,12 @@ export class JobRun {
   async #startCold(): Promise<void> {
     const { request, files, options } = this.#o;
     const { version } = request;
+    this.#arm();
     if (!files.has(version)) await files.ensure(version);
     if (this.#stopping || this.#settled) return;
     const child = this.#o.takeBlank();
     this.#child = child;
     child.key = this.#o.key;
-    this.#arm();
     if (!child.token) {
       child.token = options.mintToken({
         workspace_id: version.workspace_id,
@@ -58,12 +64,7 @@ export class JobRun {
       });
     }
     child.token.activate(request.job_id);
-    child.output.begin({
-      onLog: request.onLog,
-      onStream: request.onStream,
-      max_bytes: options.max_log_bytes,
-      keep_last_line: version.language === "bash",
-    });
+    child.output.begin({ ...this.#sink(), keep_last_line: version.language === "bash" });
     const environment = { ...pairs(version.envs), ...request.environment, WM_TOKEN: child.token.value };
     if (version.language === "bash") {
       const outcome = await runShell({
@@ -101,12 +102,7 @@ export class JobRun {
       t: "exec",
       program,
       argv: ["python3", "-u", this.#o.python],
-      environment: {
-        PATH: process.env.PATH ?? "/usr/bin:/bin",
-        HOME: child.folder,
-        TMPDIR: child.folder,
-        LANG: "C.UTF-8",
-      },
+      environment: { LANG: "C.UTF-8", ...baseEnvironment(child.folder) },
       keep_channel: true,
     };
   }
@@ -117,26 +113,54 @@ export class JobRun {
     this.#child = child;
     this.#arm();
     child.token?.activate(request.job_id);
-    child.output.begin({
-      onLog: request.onLog,
-      onStream: request.onStream,
-      max_bytes: options.max_log_bytes,
-    });
+    child.output.begin(this.#sink());
     child.onMessage = (message) => this.#onMessage(message);
+    child.onDisconnect = () => this.#channelLost();
     child.onExit = (exit) => this.#settle(this.#exitOutcome(exit), false);
     if (child.exited) {
       this.#settle(this.#exitOutcome(child.exited), false);
       return;
     }
-    child.send({
+    const run: Run = {
       t: "run",
       environment: changes(child.environment, request.environment),
       entrypoint: request.entrypoint,
       args: request.args,
       preprocessor_input: request.preprocessor_input,
       max_result: options.max_result_bytes,
-    });
+    };
+    try {
+      child.send(run);
+    } catch {
+      this.#channelLost();
+    }
     child.environment = request.environment;
+  }
+
+  /** A process that ends loses its channel first: how it ended says more. */
+  #channelLost(): void {
+    setTimeout(() => this.#end(lostChannel()), CHANNEL_MS);
+  }
+
+  #sink(): OutputSink {
+    const { request, options } = this.#o;
+    return {
+      onLog: request.onLog,
+      onStream: (text) => this.#onStream(text),
+      max_bytes: options.max_log_bytes,
+    };
+  }
+
+  #onStream(text: string): void {
+    if (this.#stopping || this.#settled) return;
+    const most = this.#o.options.max_result_bytes;
+    this.#streamed += text.length;
+    if (this.#streamed > most) {
+      const message = `the streamed result is larger than the ${Math.floor(most / 1_000_000)} MB allowed`;
+      this.#end({ kind: "failure", error: { name: "ResultTooLarge", message } });
+      return;
+    }
+    this.#o.request.onStream(text);
   }
 
   #arm(): void {
@@ -145,8 +169,14 @@ export class JobRun {
 
   #onMessage(message: FromChild): void {
     if (this.#stopping) return;
-    if (message.t === "stream") this.#o.request.onStream(message.text);
+    // User code can reach the channel too: what arrives is taken for what it is only when it looks like it.
+    if (message.t === "stream" && typeof message.text === "string") this.#onStream(message.text);
     if (message.t !== "done") return;
+    if (!isDone(message)) {
+      const error = { name: "ExecutionErr", message: "the script's process answered what is no result" };
+      this.#end({ kind: "failure", error });
+      return;
+    }
     if (message.fence === 0) {
       this.#done(message);
       return;
@@ -190,6 +220,7 @@ export class JobRun {
     }
     child.onExit = undefined;
     child.onMessage = undefined;
+    child.onDisconnect = undefined;
     child.destroy().then(
       () => this.#settle(outcome, false),
       (cause) => {
@@ -244,6 +275,29 @@ export class JobRun {
       message: `the script could not be started: ${(cause as Error).message}`,
     };
     return { kind: "failure", error };
+  }
+}
+
+function lostChannel(): RunOutcome {
+  const message = "the script's process closed its connection to the server before it returned";
+  return { kind: "failure", error: { name: "ExecutionErr", message } };
+}
+
+function isDone(message: Done): boolean {
+  const { result, error, preprocessed_args, fence } = message;
+  if (typeof fence !== "number" || fence < 0 || fence > 3) return false;
+  if (error !== undefined && (typeof error?.name !== "string" || typeof error.message !== "string"))
+    return false;
+  return [result, preprocessed_args].every((text) => text === undefined || isJson(text));
+}
+
+function isJson(text: unknown): boolean {
+  if (typeof text !== "string") return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 }
 

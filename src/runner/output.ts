@@ -3,6 +3,9 @@
 /** A line on stdout that is a piece of the result stream, with newlines written as backslash-n. */
 const STREAM_MARK = "WM_STREAM: ";
 
+/** A stream line that gets longer than this is handed on before it ends. */
+const MAX_PARTIAL = 65_536;
+
 /** Most characters of a last line. */
 const MAX_LAST_LINE = 8_000_000;
 
@@ -136,6 +139,12 @@ export class ChildOutput {
       return;
     }
     this.#emitLines(lines);
+    if (this.#partial.length > MAX_PARTIAL) {
+      // A backslash may be the first half of an escaped newline.
+      const whole = this.#partial.endsWith("\\") ? this.#partial.slice(0, -1) : this.#partial;
+      this.#emit(whole);
+      this.#partial = STREAM_MARK + this.#partial.slice(whole.length);
+    }
   }
 
   #emitLines(lines: string[]): void {

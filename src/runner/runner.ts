@@ -108,6 +108,7 @@ export function createRunner(options: RunnerOptions): Runner {
     child.idle_since = performance.now();
     child.onMessage = undefined;
     child.onExit = () => discard(child);
+    child.onDisconnect = () => discard(child);
     const list = idle.get(child.key!);
     if (list) list.push(child);
     else idle.set(child.key!, [child]);
@@ -204,6 +205,7 @@ export function createRunner(options: RunnerOptions): Runner {
       clearInterval(sweeper);
       for (const { resolve } of waiting.splice(0)) resolve({ kind: "released" });
       for (const job of [...running]) job.stop({ kind: "released" });
+      files.stop();
       await Promise.all([...children].map((child) => child.destroy()));
       await guard.sweep();
       await guard.stop();

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { type Child, ChildEnded, type ChildExit, LoadFault } from "./child.ts";
+import { baseEnvironment, type Child, ChildEnded, type ChildExit, LoadFault } from "./child.ts";
 import type { RunOutcome, RunRequest } from "./types.ts";
 
 interface ShellRun {
@@ -38,12 +38,7 @@ export async function runShell({
       t: "exec",
       program,
       argv: ["bash", file, ...values],
-      environment: {
-        PATH: process.env.PATH ?? "/usr/bin:/bin",
-        HOME: child.folder,
-        TMPDIR: child.folder,
-        ...environment,
-      },
+      environment: { ...baseEnvironment(child.folder), ...environment },
       keep_channel: false,
     });
   });

@@ -22,9 +22,12 @@ export interface VersionFiles {
   ensure(version: RunnableVersion): Promise<void>;
   /** True when there is nothing left to write. */
   has(version: RunnableVersion): boolean;
+  /** Ends the installations under way. */
+  stop(): void;
 }
 
 export function versionFiles(directory: string, data_dir: string): VersionFiles {
+  const stopping = new AbortController();
   const ready = new Set<string>();
   const writing = new Map<string, Promise<void>>();
 
@@ -55,13 +58,18 @@ export function versionFiles(directory: string, data_dir: string): VersionFiles 
 
   async function install(lock: string): Promise<string> {
     const folder = join(directory, "dependencies", sha256(lock));
-    await installLock(lock, folder, { ...installer(data_dir), onLog: () => {} });
+    await installLock(lock, folder, {
+      ...installer(data_dir),
+      onLog: () => {},
+      signal: stopping.signal,
+    });
     return folder;
   }
 
   return {
     path: (version) => join(folderOf(version), FILE[version.language]),
     has: (version) => ready.has(folderOf(version)),
+    stop: () => stopping.abort(),
     ensure(version) {
       const folder = folderOf(version);
       if (ready.has(folder)) return Promise.resolve();

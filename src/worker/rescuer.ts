@@ -1,9 +1,11 @@
 /** Puts back jobs whose worker is gone, so that an acknowledged job is never lost. Counted on the row, and bounded. */
 import type { App } from "../context.ts";
+import { canceledResult } from "../features/jobs/service.ts";
+import { settleLock } from "../features/scripts/service.ts";
 import { finishJob, putBack } from "../queue/driver.ts";
 import { MAX_ATTEMPTS } from "../queue/states.ts";
 import type { Job } from "../queue/tables.ts";
-import { failure } from "./ending.ts";
+import { type Ending, failure } from "./ending.ts";
 
 /** A worker pings every 5 s; one that missed several is lost. */
 const LOST_AFTER_MS = 30_000;
@@ -18,24 +20,28 @@ export function createRescuer(app: App): Rescuer {
   let timer: ReturnType<typeof setInterval> | undefined;
 
   async function rescue(before: Date | undefined): Promise<void> {
-    const { requeued, exhausted } = await putBack(app.db, {
+    const { requeued, canceled, exhausted } = await putBack(app.db, {
       ...(before ? { before } : {}),
       maxAttempts: MAX_ATTEMPTS,
     });
-    for (const job of exhausted) await giveUp(job);
+    for (const job of canceled) {
+      const result = canceledResult(job.canceled_reason ?? "canceled", job.canceled_by ?? "the server");
+      await end(job, { status: "canceled", result });
+    }
+    for (const job of exhausted) {
+      const message = `the job lost its worker ${job.attempts + 1} times and was given up`;
+      await end(job, failure({ name: "WorkerLost", message }));
+      app.log.error({ job: job.id, attempts: job.attempts }, message);
+    }
     if (requeued.length === 0) return;
     app.log.warn({ jobs: requeued.length }, "jobs that lost their worker were put back in the queue");
     app.queue.wake();
   }
 
-  async function giveUp(job: Job): Promise<void> {
+  async function end(job: Job, { status, result }: Ending): Promise<void> {
     const now = app.clock();
-    const { status, result } = failure({
-      name: "WorkerLost",
-      message: `the job lost its worker ${job.attempts + 1} times and was given up`,
-    });
-    await app.db.write((tx) =>
-      finishJob(tx, {
+    const ended = await app.db.write(async (tx) => {
+      const row = {
         id: job.id,
         worker: job.worker ?? "",
         status,
@@ -48,13 +54,14 @@ export function createRescuer(app: App): Rescuer {
         labels: null,
         canceled_by: null,
         canceled_reason: null,
-      }),
-    );
-    app.log.error(
-      { job: job.id, attempts: job.attempts },
-      "a job lost its worker too often and was given up",
-    );
-    app.events.publishFinished({ id: job.id, workspace_id: job.workspace_id, status, result });
+      };
+      if (!(await finishJob(tx, row))) return false;
+      if (job.kind === "dependencies") {
+        await settleLock(app, tx, job, { error: "the dependency job did not come to its end" });
+      }
+      return true;
+    });
+    if (ended) app.events.publishFinished({ id: job.id, workspace_id: job.workspace_id, status, result });
   }
 
   return {

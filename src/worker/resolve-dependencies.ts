@@ -25,15 +25,12 @@ export async function resolveDependencies(
     return {
       status: "success",
       result: JSON.stringify({ lock }),
-      also: (tx) => settleLock(app, tx, row, { lock }),
+      also: (tx) => settleLock(app, tx, job, { lock }),
     };
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     output.log(`${error.message}\n`);
-    return {
-      ...failure({ name: error.name, message: error.message }),
-      also: (tx) => settleLock(app, tx, row, { error: error.message }),
-    };
+    return failure({ name: error.name, message: error.message });
   }
 }
 

@@ -2,10 +2,11 @@
 import { and, eq } from "drizzle-orm";
 import type { App } from "../context.ts";
 import type { Tx } from "../database/database.ts";
-import { SvcError } from "../errors.ts";
+import { StorageFull, SvcError } from "../errors.ts";
 import { storeLogPiece, storeStreamPiece } from "../features/jobs/logs.ts";
 import { failureMark } from "../features/jobs/response-control.ts";
 import { canceledResult } from "../features/jobs/service.ts";
+import { settleLock } from "../features/scripts/service.ts";
 import { deployedByHash } from "../features/scripts/versions.ts";
 import { analyseScript } from "../languages/analyse.ts";
 import type { Language } from "../languages/types.ts";
@@ -21,12 +22,17 @@ import { lockFor, resolveDependencies } from "./resolve-dependencies.ts";
 const FLUSH_MS = 500;
 /** A commit that fails (a full disk) is tried again at growing intervals: the result is kept in memory meanwhile. */
 const RETRY_MS = [100, 500, 1_000, 5_000, 15_000];
+/** How often an ending is tried as it is before it is thought to be what the database refuses. */
+const MAX_WHOLE_TRIES = 2;
+
+/** Why a signal is aborted when the server stops: the job goes back to the queue. Any other abort cancels it. */
+export const RELEASED = "released";
 
 /** Runs a job that is stored as running under this worker's name, and stores how it ended. */
 export async function runJob(app: App, job: Job, signal: AbortSignal): Promise<void> {
   const output = collectOutput(app, job);
   const outcome = await attempt(app, job, signal, output);
-  output.stop();
+  await output.stop();
   if (outcome === "released") {
     await release(app, job, output);
     return;
@@ -41,7 +47,11 @@ async function attempt(
   output: Output,
 ): Promise<Ending | "released"> {
   try {
-    if (job.kind === "dependencies") return await resolveDependencies(app, job, output, signal);
+    if (job.kind === "dependencies") {
+      const ending = await resolveDependencies(app, job, output, signal);
+      if (!signal.aborted) return ending;
+      return signal.reason === RELEASED ? "released" : await canceledEnding(app, job);
+    }
     const version = await versionOf(app, job, signal, output);
     const outcome = await app.runner.run(
       {
@@ -109,19 +119,22 @@ async function toEnding(app: App, job: Job, outcome: RunOutcome): Promise<Ending
         mem_peak_kb: outcome.mem_peak_kb,
         preprocessed_args: outcome.preprocessed_args,
       };
-    case "canceled": {
-      const [row] = await app.db.read
-        .select({ by: jobs.canceled_by, reason: jobs.canceled_reason })
-        .from(jobs)
-        .where(eq(jobs.id, job.id));
-      return {
-        status: "canceled",
-        result: canceledResult(row?.reason ?? "canceled", row?.by ?? "the server"),
-      };
-    }
+    case "canceled":
+      return canceledEnding(app, job);
     case "released":
       return "released";
   }
+}
+
+async function canceledEnding(app: App, job: Job): Promise<Ending> {
+  const [row] = await app.db.read
+    .select({ by: jobs.canceled_by, reason: jobs.canceled_reason })
+    .from(jobs)
+    .where(eq(jobs.id, job.id));
+  return {
+    status: "canceled",
+    result: canceledResult(row?.reason ?? "canceled", row?.by ?? "the server"),
+  };
 }
 
 /** Log and stream of the job: shown live through the tail, stored in pieces. */
@@ -130,7 +143,8 @@ export interface Output {
   stream: (text: string) => void;
   /** Writes what has not been stored yet. */
   store: (tx: Tx) => Promise<void>;
-  stop: () => void;
+  /** Stores nothing more by itself; resolves when no store is under way. */
+  stop: () => Promise<void>;
 }
 
 function collectOutput(app: App, job: Job): Output {
@@ -168,42 +182,31 @@ function collectOutput(app: App, job: Job): Output {
       schedule();
     },
     stream(text) {
-      tail.appendStream(text);
+      // PostgreSQL stores no NUL in text.
+      tail.appendStream(text.includes("\0") ? text.replaceAll("\0", "\ufffd") : text);
       schedule();
     },
     store,
-    stop: () => clearInterval(timer),
+    stop() {
+      clearInterval(timer);
+      return flushing;
+    },
   };
 }
 
-/** Commits the ending, then tells of it. When the database cannot take it now, it is tried until it can. */
+/**
+ * Commits the ending, then tells of it. While the database cannot be written it is tried until it can; an ending that
+ * the database refuses for what it holds is stored as a failure that says so.
+ */
 async function finish(app: App, job: Job, ending: Ending, output: Output): Promise<void> {
-  const completed_at = app.clock();
-  const row: Finish = {
-    id: job.id,
-    worker: app.queue.worker,
-    status: ending.status,
-    result: ending.result,
-    completed_at,
-    duration_ms: completed_at.getTime() - (job.started_at ?? completed_at).getTime(),
-    mem_peak_kb: ending.mem_peak_kb ?? null,
-    preprocessed: ending.preprocessed_args === undefined ? null : true,
-    args: ending.preprocessed_args ?? null,
-    labels: labelsOf(ending.result),
-    canceled_by: null,
-    canceled_reason: null,
-  };
   for (let tries = 0; ; tries++) {
     try {
-      const finished = await app.db.write(async (tx) => {
-        if (!(await finishJob(tx, row))) return false;
-        await output.store(tx);
-        await ending.also?.(tx);
-        return true;
-      });
-      if (!finished) app.log.warn({ job: job.id }, "a job ended here that another worker had been given");
-      const { status, result } = ending;
-      app.events.publishFinished({ id: job.id, workspace_id: job.workspace_id, status, result });
+      const stored = await store(app, job, ending, tries > MAX_WHOLE_TRIES ? undefined : output);
+      if (stored) app.events.publishFinished({ id: job.id, workspace_id: job.workspace_id, ...stored });
+      else {
+        app.log.warn({ job: job.id }, "a job ended here that another worker had been given");
+        app.events.closeTail(job.id);
+      }
       return;
     } catch (cause) {
       const wait = RETRY_MS[Math.min(tries, RETRY_MS.length - 1)]!;
@@ -211,9 +214,49 @@ async function finish(app: App, job: Job, ending: Ending, output: Output): Promi
         { job: job.id, error: String(cause), again_in_ms: wait },
         "a job's end could not be stored yet",
       );
+      if (tries === MAX_WHOLE_TRIES && !(cause instanceof StorageFull)) {
+        ending = failure({ name: "InternalErr", message: "the database refused to store the job's result" });
+      }
       await new Promise((resolve) => setTimeout(resolve, wait));
     }
   }
+}
+
+/** @returns what was stored; undefined when this worker no longer holds the job */
+async function store(
+  app: App,
+  job: Job,
+  ending: Ending,
+  output: Output | undefined,
+): Promise<{ status: Ending["status"]; result: string } | undefined> {
+  const completed_at = app.clock();
+  const { status, result } = ending;
+  const row: Finish = {
+    id: job.id,
+    worker: app.queue.worker,
+    status,
+    result,
+    completed_at,
+    duration_ms: completed_at.getTime() - (job.started_at ?? completed_at).getTime(),
+    mem_peak_kb: ending.mem_peak_kb ?? null,
+    preprocessed: ending.preprocessed_args === undefined ? null : true,
+    args: ending.preprocessed_args ?? null,
+    labels: labelsOf(result),
+    canceled_by: null,
+    canceled_reason: null,
+  };
+  const finished = await app.db.write(async (tx) => {
+    if (!(await finishJob(tx, row))) return false;
+    await output?.store(tx);
+    if (ending.also) await ending.also(tx);
+    else if (job.kind === "dependencies") await settleLock(app, tx, job, { error: errorText(result) });
+    return true;
+  });
+  return finished ? { status, result } : undefined;
+}
+
+function errorText(result: string): string {
+  return (JSON.parse(result) as { error?: { message?: string } }).error?.message ?? result;
 }
 
 function labelsOf(result: string): string[] | null {

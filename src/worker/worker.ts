@@ -7,12 +7,12 @@
  * While jobs are short it claims a little ahead of the pool's slots, so that children do not idle during a commit; as
  * soon as they are not, it claims only what can begin at once.
  */
-import { and, asc, inArray, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, sql } from "drizzle-orm";
 import type { App } from "../context.ts";
 import { queueDriver } from "../queue/claim.ts";
 import type { Consumer } from "../queue/queue.ts";
 import { type Job, jobs } from "../queue/tables.ts";
-import { runJob } from "./run-job.ts";
+import { RELEASED, runJob } from "./run-job.ts";
 
 /** Work claimed ahead may keep a slot busy for about this long. */
 const AHEAD_MS = 50;
@@ -20,6 +20,10 @@ const MAX_AHEAD_PER_SLOT = 128;
 const MAX_CLAIM = 256;
 const POSTGRES_POLL_MS = 1_000;
 const PING_MS = 5_000;
+/** After a claim that failed. */
+const RETRY_MS = 1_000;
+/** How long the ends of jobs may take to be stored at shutdown. */
+const STORE_MS = 5_000;
 /** A timer for a far future would overflow (2^31 ms); it is set again anyway. */
 const MAX_TIMER_MS = 3_600_000;
 
@@ -35,6 +39,7 @@ export function createWorker(app: App, tags?: string[]): Worker {
   const { db, queue, config } = app;
   const driver = queueDriver(db.dialect);
   const active = new Map<string, AbortController>();
+  let retry: ReturnType<typeof setTimeout> | undefined;
   let accepting = false;
   let claiming = false;
   let wakeAgain = false;
@@ -91,7 +96,11 @@ export function createWorker(app: App, tags?: string[]): Worker {
     if (room() <= 0) return;
     claiming = true;
     claim()
-      .catch((cause) => app.log.error({ error: String(cause) }, "queued jobs could not be claimed"))
+      .catch((cause) => {
+        app.log.error({ error: String(cause), again_in_ms: RETRY_MS }, "queued jobs could not be claimed");
+        clearTimeout(retry);
+        retry = setTimeout(wake, RETRY_MS);
+      })
       .finally(() => {
         claiming = false;
         if (wakeAgain) {
@@ -109,11 +118,13 @@ export function createWorker(app: App, tags?: string[]): Worker {
       unseen = true;
       return;
     }
-    const claimed = await db.write((tx) =>
-      driver.claim(tx, { worker: queue.worker, limit, now: app.clock(), tags }),
-    );
-    for (const job of claimed) take(job);
-    if (claimed.length === limit) unseen = wakeAgain = true;
+    const claimed = await db.write(async (tx) => {
+      const jobs = await driver.claim(tx, { worker: queue.worker, limit, now: app.clock(), tags });
+      // With the commit, not after it: a cancel in the same commit must find what it cancels.
+      tx.afterCommit(() => jobs.forEach(take));
+      return jobs.length;
+    });
+    if (claimed === limit) unseen = wakeAgain = true;
   }
 
   /** Looks before it claims: an empty claim would be a transaction for nothing. Sets the timer for what is due later. */
@@ -135,12 +146,16 @@ export function createWorker(app: App, tags?: string[]): Worker {
 
   async function ping(): Promise<void> {
     if (active.size === 0) return;
+    const mine = sql`${jobs.state} = 'running' AND ${jobs.worker} = ${queue.worker}`;
     await db.write(async (tx) => {
-      await tx
-        .update(jobs)
-        .set({ last_ping: app.clock() })
-        .where(sql`${jobs.state} = 'running' AND ${jobs.worker} = ${queue.worker}`);
+      await tx.update(jobs).set({ last_ping: app.clock() }).where(mine);
     });
+    // Another process may have been asked to cancel one.
+    const canceled = await db.read
+      .select({ id: jobs.id })
+      .from(jobs)
+      .where(and(mine, eq(jobs.cancel_requested, true)));
+    for (const { id } of canceled) consumer.cancel(id);
   }
 
   return {
@@ -158,6 +173,7 @@ export function createWorker(app: App, tags?: string[]): Worker {
     async stop(grace_ms) {
       accepting = false;
       clearTimeout(timer);
+      clearTimeout(retry);
       clearInterval(heartbeat);
       if (active.size > 0) {
         let limit: ReturnType<typeof setTimeout> | undefined;
@@ -173,7 +189,11 @@ export function createWorker(app: App, tags?: string[]): Worker {
       }
       // Ends the children; what still ran comes back as released and is put back by runJob.
       await app.runner.stop();
-      while (active.size > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      for (const controller of active.values()) controller.abort(RELEASED);
+      // What cannot be stored now is left to the rescuer of the next start.
+      const end = performance.now() + STORE_MS;
+      while (active.size > 0 && performance.now() < end)
+        await new Promise((resolve) => setTimeout(resolve, 5));
       queue.attach(undefined);
     },
     active: () => active.size,

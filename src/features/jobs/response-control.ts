@@ -54,7 +54,22 @@ function controlledResponse(value: Record<string, unknown>, normal: number): Res
     encoding === undefined ? plainBody(value.result, has) : decodedBody(value.result, encoding, type);
   if (typeof type === "string") setHeader(answer, "content-type", type);
   else if (!answer.has("content-type")) answer.set("content-type", defaultType(value.result));
+  contain(answer);
   return new Response(mayHaveBody(code) ? body : null, { status: code, headers: answer });
+}
+
+/**
+ * What a script answers comes from the API's own origin: a page of its making must not act as whoever opens it. It may
+ * run its own code, apart from this origin, unless the script says otherwise itself.
+ */
+function contain(answer: Headers): void {
+  answer.set("x-content-type-options", "nosniff");
+  if (!answer.has("content-security-policy") && /html|xml|svg/i.test(answer.get("content-type") ?? "")) {
+    answer.set(
+      "content-security-policy",
+      "sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts",
+    );
+  }
 }
 
 function defaultType(result: unknown): string {
@@ -101,6 +116,11 @@ function mayHaveBody(status: number): boolean {
 function addHeaders(answer: Headers, headers: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(headers)) {
     if (typeof value !== "string") throw new Internal(`wm_headers: the value of ${name} must be a string`);
+    if (name.toLowerCase() === "set-cookie" && /^\s*token\s*=/i.test(value)) {
+      throw new Internal(
+        "wm_headers: a script may not set the cookie `token`, which is the server's session",
+      );
+    }
     setHeader(answer, name, value);
   }
 }

@@ -21,11 +21,14 @@ const base = "/w/{workspace}/jobs" as const;
 
 const A_CENTURY_S = 3_155_760_000;
 
+/** Stored and compared in lower case (RFC 9562 §4). */
+const jobId = z.uuid().toLowerCase();
+
 const runQuery = {
-  parent_job: z.uuid().optional(),
-  root_job: z.uuid().optional(),
+  parent_job: jobId.optional(),
+  root_job: jobId.optional(),
   tag: z.string().optional(),
-  job_id: z.uuid().optional(),
+  job_id: jobId.optional(),
   timeout: wholeNumber.min(1).optional(),
   invisible_to_owner: flag.optional(),
   include_header: z.string().optional(),
@@ -209,7 +212,7 @@ const Preview = z.object({
 
 const previewQuery = {
   scheduled_for: moment.optional(),
-  job_id: z.uuid().optional(),
+  job_id: jobId.optional(),
   tag: z.string().optional(),
   timeout: wholeNumber.min(1).optional(),
   invisible_to_owner: flag.optional(),

@@ -5,6 +5,7 @@ import { BadRequest, NotFound, Unauthorized } from "../../errors.ts";
 import { isUuid } from "../../lib/ids.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
 import { isOwner } from "../permissions.ts";
+import { settleLock } from "../scripts/service.ts";
 
 /**
  * The job, when the caller may see it: its runner, an admin, or an owner of its path unless it was made invisible.
@@ -78,6 +79,9 @@ export async function cancelJob(
       .where(and(eq(jobs.id, job.id), eq(jobs.state, "queued")))
       .returning({ id: jobs.id });
     if (queued) {
+      if (job.kind === "dependencies") {
+        await settleLock(app, tx, job, { error: `the dependency job was canceled: ${canceled_reason}` });
+      }
       tx.afterCommit(() =>
         app.events.publishFinished({
           id: job.id,

@@ -85,8 +85,13 @@ export function updateStream(
         controller.close();
       };
       for (;;) {
-        const changed = first || (await changes.next(PING_MS));
-        if (!changed) return send({ type: "ping" });
+        const left = options.limited ? opened + STREAM_LIMIT_MS - Date.now() : PING_MS;
+        if (left <= 0) return finish({ type: "timeout" });
+        const changed = first || (await changes.next(Math.min(PING_MS, left)));
+        if (!changed) {
+          if (left > PING_MS || !options.limited) return send({ type: "ping" });
+          continue;
+        }
         const tail = app.events.tail(job_id);
         // While the job runs here, its tail knows everything new: no query for a chunk.
         if (tail && seen.running && !first) {
@@ -111,7 +116,6 @@ export function updateStream(
           if (!seen.only_result) update.job = toRecord(job);
           return finish({ type: "update", ...update });
         }
-        if (options.limited && Date.now() - opened > STREAM_LIMIT_MS) return finish({ type: "timeout" });
         if (isNew) return send({ type: "update", ...update });
       }
     },

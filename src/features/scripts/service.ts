@@ -8,6 +8,7 @@ import type { ScriptAnalysis } from "../../languages/types.ts";
 import { newJobId, sha256 } from "../../lib/ids.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { insertJob } from "../../queue/driver.ts";
+import type { Job } from "../../queue/tables.ts";
 import { canRead, canWrite } from "../permissions.ts";
 import type { NewScript } from "./records.ts";
 import { type Script, scripts } from "./tables.ts";
@@ -164,20 +165,22 @@ function warmUp(app: App, row: NewRow): void {
 export async function settleLock(
   app: App,
   tx: Tx,
-  row: Script,
+  job: Pick<Job, "workspace_id" | "script_hash">,
   outcome: { lock: string } | { error: string },
 ): Promise<void> {
   const set =
     "lock" in outcome
       ? { lock: outcome.lock, ready: true, lock_error_logs: null }
       : { lock_error_logs: outcome.error };
-  await tx
+  const [row] = await tx
     .update(scripts)
     .set(set)
-    .where(and(eq(scripts.workspace_id, row.workspace_id), eq(scripts.hash, row.hash)));
+    .where(and(eq(scripts.workspace_id, job.workspace_id), eq(scripts.hash, job.script_hash ?? "")))
+    .returning();
+  if (!row) return;
   tx.afterCommit(() => {
     forgetScript(app, row.workspace_id, row.path, row.hash);
-    if ("lock" in outcome) warmUp(app, { ...row, lock: outcome.lock });
+    if ("lock" in outcome) warmUp(app, row);
   });
 }
 

@@ -4,6 +4,7 @@
  */
 import type { App } from "../../context.ts";
 import { TooManyRequests } from "../../errors.ts";
+import { sha256 } from "../../lib/ids.ts";
 import { perApp } from "../../lib/per-app.ts";
 
 const WINDOW_MS = 60_000;
@@ -45,7 +46,8 @@ export function recordFailure(app: App, email: string, address: string): void {
 
 function keys(email: string, address: string): [key: string, most: number][] {
   return [
-    [`${address}\n${email}`, PER_ACCOUNT_AND_ADDRESS],
+    // Hashed: what is tracked stays small, whatever is sent as an e-mail address.
+    [sha256(`${address}\n${email}`), PER_ACCOUNT_AND_ADDRESS],
     [address, PER_ADDRESS],
   ];
 }

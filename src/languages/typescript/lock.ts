@@ -77,6 +77,9 @@ async function install(parsed: Lock, folder: string, options: Options): Promise<
   }
 }
 
+/** A registry that does not answer must not hold a job, or the end of the server, for ever. */
+const INSTALL_LIMIT_MS = 10 * 60_000;
+
 async function run(arguments_: string[], cwd: string, options: Options): Promise<void> {
   const child = Bun.spawn([...options.command, ...arguments_], {
     cwd,
@@ -84,12 +87,20 @@ async function run(arguments_: string[], cwd: string, options: Options): Promise
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
-    ...(options.signal ? { signal: options.signal, killSignal: "SIGKILL" as const } : {}),
+    killSignal: "SIGKILL",
+    timeout: INSTALL_LIMIT_MS,
+    ...(options.signal ? { signal: options.signal } : {}),
   });
   const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   const text = withoutCredentials(`${out}${err}`);
   options.onLog(text);
   if (code === 0) return;
+  if (options.signal?.aborted) throw new DependencyError("the installation of dependencies was stopped");
+  if (child.signalCode === "SIGKILL") {
+    throw new DependencyError(
+      `dependencies could not be installed within ${INSTALL_LIMIT_MS / 60_000} minutes`,
+    );
+  }
   const reason = text
     .split("\n")
     .map((line) => line.trim())
