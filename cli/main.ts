@@ -12,9 +12,10 @@ if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
   process.exit();
 }
 
+/** An empty write is called back at once; the end of the stream is not before its reader has everything. */
 function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     stream.once("error", () => resolve());
-    stream.write("", () => resolve());
+    stream.end(() => resolve());
   });
 }

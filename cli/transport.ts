@@ -74,8 +74,9 @@ async function openLocally(
   target: Target,
   role: JobsRole,
 ): Promise<{ app: RunningApp; close: () => Promise<void> }> {
-  const [{ createApp }, { lockDirectory }] = await Promise.all([
+  const [{ createApp }, { listen }, { lockDirectory }] = await Promise.all([
     import("../src/app.ts"),
+    import("../src/server.ts"),
     import("../src/lib/directory-lock.ts"),
   ]);
   const config = loadConfig({
@@ -86,10 +87,14 @@ async function openLocally(
   const lock = lockDirectory(config.data_dir, `svc ${process.argv.slice(2, 4).join(" ")}`);
   try {
     const app = await createApp(config, role);
+    // Scripts call the service back, so it answers them for as long as the command takes.
+    const listener = role === "none" ? undefined : await listen({ host: "127.0.0.1", port: 0 }, app.fetch);
+    if (listener) app.listenAt(listener.url);
     return {
       app,
       async close() {
         await app.stop();
+        await listener?.close();
         lock.release();
       },
     };

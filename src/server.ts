@@ -50,7 +50,8 @@ export async function startServer(config: Config): Promise<RunningServer> {
   }
 }
 
-async function listen(config: Config, fetch: RunningApp["fetch"]) {
+/** Answers requests from the network, until closed. @throws BadRequest when the port is taken */
+export async function listen(config: Pick<Config, "host" | "port">, fetch: RunningApp["fetch"]) {
   const options = {
     port: config.port,
     hostname: config.host,

@@ -106,3 +106,25 @@ test("the version, the routes, and the help where no command is given", async ()
   ]);
   expect(JSON.parse(json.out)[0]).toMatchObject({ method: "GET", name: "listScripts" });
 }, 30_000);
+
+test("a pipe gets everything, however slowly it is read", async () => {
+  using place = newPlace();
+  await place.file("long.ts", 'export const main = () => "x".repeat(3_000_000)');
+  const slow = "import sys, time; time.sleep(1); print(len(sys.stdin.read()))";
+  const command = `${place.program.join(" ")} run long.ts --json | python3 -c '${slow}'`;
+  const child = Bun.spawn(["sh", "-c", command], {
+    cwd: place.folder,
+    env: place.environment,
+    stdout: "pipe",
+  });
+  expect((await child.stdout.text()).trim()).toBe(String(3_000_000 + '""\n'.length));
+});
+
+test("a script run without a server can call the service back", async () => {
+  using place = newPlace();
+  await place.file(
+    "back.ts",
+    "export const main = async () => (await fetch(process.env.BASE_INTERNAL_URL + '/api/version')).text()",
+  );
+  expect((await place.svc(["run", "back.ts"])).out).toContain("CE v1.423.2");
+});

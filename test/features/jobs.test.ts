@@ -137,6 +137,26 @@ describe("a script behind a webhook", () => {
     expect((await server.as(result.WM_TOKEN)("GET", "/users/email")).status).toBe(401);
   });
 
+  test("a job of a super admin who is no member may do what they may, as long as they are one", async () => {
+    const content = `export async function main() {
+      const { WM_TOKEN, BASE_INTERNAL_URL } = process.env;
+      const headers = { authorization: "Bearer " + WM_TOKEN };
+      const path = (path: string) => fetch(BASE_INTERNAL_URL + "/api" + path, { headers }).then((r) => r.status);
+      return [await path("/w/acme/variables/list"), await path("/users/tokens/list"), await path("/workspaces/list")];
+    }`;
+    await deploy(ask, "acme", "u/admin/above", content);
+    const above = await server.user("above", { super_admin: true });
+    const answer = await above.ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/above", {});
+    expect(answer.json()[0]).toBe(200);
+  });
+
+  test("a job's id is the same in capitals", async () => {
+    const id = "0198F0A0-0000-7000-8000-00000000ABCD";
+    expect((await call("u/admin/hello", { name: "Ann" }, `?job_id=${id}`)).status).toBe(200);
+    expect((await completed(id)).id).toBe(id.toLowerCase());
+    expect((await call("u/admin/hello", {}, `?job_id=${id.toLowerCase()}`)).status).toBe(400);
+  });
+
   test("npm dependencies are locked at deploy, also unpinned ones", async () => {
     const content =
       'import isNumber from "is-number@7.0.0"; import isOdd from "is-odd"; export const main = (x: number) => [isNumber(x), isOdd(x)]';

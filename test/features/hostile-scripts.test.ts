@@ -1,0 +1,129 @@
+/** What scripts may try against the server that runs them, and what their answers may not do to who reads them. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { type Ask, deploy, startTestServer, type TestServer } from "../harness.ts";
+
+let server: TestServer;
+let ask: Ask;
+let token: string;
+
+beforeAll(async () => {
+  server = await startTestServer({ max_result_mb: 1, workers: 1 });
+  ({ ask, token } = await server.workspace());
+  await deploy(ask, "acme", "u/admin/fine", "export const main = (n: number) => n + 1");
+});
+afterAll(() => server.stop());
+// With one worker: whatever kept its slot would hold this up.
+afterEach(async () => {
+  expect((await run("u/admin/fine", { n: 41 })).text).toBe("42");
+});
+
+const run = (path: string, args: unknown = {}, query = "") =>
+  ask("POST", `/w/acme/jobs/run_wait_result/p/${path}${query}`, args);
+
+let deployed = 0;
+async function answerOf(content: string, more: object = {}) {
+  const path = `u/admin/hostile_${++deployed}`;
+  await deploy(ask, "acme", path, content, more);
+  return run(path);
+}
+
+describe("the channel to the server", () => {
+  const say = (message: string) => `import { writeSync } from "node:fs";
+    export async function main() {
+      writeSync(Number(process.env.NODE_CHANNEL_FD ?? 3), ${JSON.stringify(message)} + "\\n");
+      await Bun.sleep(5_000);
+    }`;
+  test.each([
+    ["a result that is no JSON", '{"t":"done","result":"not json","fence":0,"leftovers":false}'],
+    ["labels that are no JSON", '{"t":"done","result":"{\\"wm_labels\\"","fence":0,"leftovers":false}'],
+    ["an error without a name", '{"t":"done","error":1,"fence":0,"leftovers":false}'],
+    ["arguments that are no text", '{"t":"done","preprocessed_args":{},"fence":0,"leftovers":false}'],
+  ])("cannot be told %s", async (_, message) => {
+    expect((await answerOf(say(message))).json()).toEqual({
+      error: { name: "ExecutionErr", message: "the script's process answered what is no result" },
+    });
+  });
+
+  test("that is closed fails the job at once, and the process takes no further one", async () => {
+    const answer = await answerOf(
+      "export async function main() { process.disconnect(); await Bun.sleep(9_000) }",
+    );
+    expect(answer.json().error).toEqual({
+      name: "ExecutionErr",
+      message: "the script's process closed its connection to the server before it returned",
+    });
+    const later =
+      "export const main = () => { setTimeout(() => process.disconnect(), 5); return process.pid }";
+    const first = (await answerOf(later)).json();
+    await Bun.sleep(50);
+    expect((await run(`u/admin/hostile_${deployed}`)).json()).not.toBe(first);
+  });
+});
+
+describe("a stream", () => {
+  test("without an end is stopped at the size of a result", async () => {
+    const endless = `export async function main() {
+      const piece = "x".repeat(50_000);
+      process.stdout.write("WM_STREAM: ");
+      for (let i = 0; i < 2_000; i++) { process.stdout.write(piece); if (i % 10 === 0) await Bun.sleep(0) }
+    }`;
+    expect((await answerOf(endless)).json().error).toEqual({
+      name: "ResultTooLarge",
+      message: "the streamed result is larger than the 1 MB allowed",
+    });
+  });
+
+  test("in one long line arrives whole, escapes too", async () => {
+    const long = `export async function main() {
+      process.stdout.write("WM_STREAM: ");
+      for (let i = 0; i < 20; i++) { process.stdout.write("\\\\n" + "ab".repeat(10_000) + "\\\\"); await Bun.sleep(1); process.stdout.write("n") }
+      console.log("");
+    }`;
+    const piece = `\n${"ab".repeat(10_000)}\n`;
+    expect((await answerOf(long)).json()).toBe(piece.repeat(20));
+  });
+
+  test("with NUL characters is stored without them", async () => {
+    const answer = await answerOf('export function* main() { yield "a\\0b" }');
+    expect(answer.status).toBe(200);
+    const list = (await ask("GET", "/w/acme/jobs/list?per_page=1")).json();
+    expect(list[0].success).toBe(true);
+  });
+});
+
+describe("an answer", () => {
+  test("cannot set the server's session, other cookies it can", async () => {
+    const cookie = (value: string) =>
+      `export const main = () => ({ wm_headers: { "Set-Cookie": "${value}" }, result: 1 })`;
+    const refused = await answerOf(cookie("token=abc; Path=/"));
+    expect([refused.status, refused.text]).toEqual([
+      500,
+      expect.stringContaining("may not set the cookie `token`"),
+    ]);
+    expect((await answerOf(cookie("theme=dark"))).headers.getSetCookie()).toEqual(["theme=dark"]);
+  });
+
+  test("that is a page is kept apart from the server's own origin", async () => {
+    const page = (more: string) =>
+      `export const main = () => ({ wm_content_type: "text/html", ${more} result: "<p>hi</p>" })`;
+    const answer = await answerOf(page(""));
+    expect(answer.text).toBe("<p>hi</p>");
+    expect(answer.headers.get("content-security-policy")).toStartWith("sandbox ");
+    expect(answer.headers.get("content-security-policy")).not.toContain("allow-same-origin");
+    expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+    const own = await answerOf(page('wm_headers: { "Content-Security-Policy": "default-src *" },'));
+    expect(own.headers.get("content-security-policy")).toBe("default-src *");
+  });
+});
+
+test("a link on another site starts nothing with the cookie of who follows it", async () => {
+  const get = (site: string) =>
+    server.as(undefined)("GET", "/w/acme/jobs/run_wait_result/p/u/admin/fine?payload=eyJuIjoxfQ", undefined, {
+      cookie: `token=${token}`,
+      "sec-fetch-site": site,
+    });
+  expect((await get("cross-site")).status).toBe(401);
+  expect((await get("same-site")).status).toBe(401);
+  expect((await get("same-origin")).text).toBe("2");
+  expect((await get("none")).text).toBe("2");
+});

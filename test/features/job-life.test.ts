@@ -1,0 +1,128 @@
+/** Jobs whose worker is lost, whose cancel comes at a bad moment, or whose installation hangs. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { type Job, jobs } from "../../src/queue/tables.ts";
+import { createRescuer } from "../../src/worker/rescuer.ts";
+import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
+
+let server: TestServer;
+let ask: Ask;
+
+beforeEach(async () => {
+  server = await startTestServer({ workers: 1, drain_s: 1 });
+  ({ ask } = await server.workspace());
+});
+afterEach(() => server.stop());
+
+const completed = (id: string): Promise<any> =>
+  until(async () => {
+    const answer = await ask("GET", `/w/acme/jobs_u/completed/get/${id}`);
+    return answer.status === 200 ? answer.json() : undefined;
+  }, `job ${id}`);
+
+/** A job that looks as if its worker had gone. */
+async function lostJob(change: Partial<Job>): Promise<string> {
+  await deploy(ask, "acme", "u/admin/lost", "export const main = () => 'ran'");
+  const later = await expectOk(ask("POST", "/w/acme/jobs/run/p/u/admin/lost?scheduled_in_secs=3600", {}));
+  const id = later.text;
+  const long = new Date(Date.now() - 3_600_000);
+  await server.server.app.db.write(async (tx) => {
+    const lost = { state: "running", worker: "gone", last_ping: long, started_at: long } as const;
+    await tx
+      .update(jobs)
+      .set({ ...lost, scheduled_for: long, ...change })
+      .where(eq(jobs.id, id));
+  });
+  return id;
+}
+
+async function rescue(): Promise<void> {
+  const rescuer = createRescuer(server.server.app);
+  await rescuer.start();
+  await rescuer.stop();
+}
+
+describe("a job that lost its worker", () => {
+  test("runs again", async () => {
+    const id = await lostJob({});
+    await rescue();
+    expect((await completed(id)).result).toBe("ran");
+  });
+
+  test("is given up when that happens again and again", async () => {
+    const id = await lostJob({ attempts: 99 });
+    await rescue();
+    expect((await completed(id)).result.error.name).toBe("WorkerLost");
+  });
+
+  test("ends as canceled when somebody canceled it meanwhile", async () => {
+    const id = await lostJob({ cancel_requested: true, canceled_by: "ann", canceled_reason: "enough" });
+    await rescue();
+    const job = await completed(id);
+    expect([job.canceled, job.result.error.message]).toEqual([true, "Job canceled: enough by ann"]);
+  });
+});
+
+test("a cancel that is asked for while the job is claimed stops it", async () => {
+  await deploy(
+    ask,
+    "acme",
+    "u/admin/slow",
+    "export const main = async (ms: number) => { await Bun.sleep(ms); return 1 }",
+  );
+  const first = (await ask("POST", "/w/acme/jobs/run/p/u/admin/slow", { ms: 300 })).text;
+  for (let round = 0; round < 5; round++) {
+    const queued = (await ask("POST", "/w/acme/jobs/run/p/u/admin/slow", { ms: 20_000 })).text;
+    server.server.app.queue.wake();
+    await expectOk(ask("POST", `/w/acme/jobs_u/queue/cancel/${queued}`, {}));
+    expect((await completed(queued)).canceled).toBe(true);
+  }
+  expect((await completed(first)).success).toBe(true);
+});
+
+describe("an installation from a registry that does not answer", () => {
+  let registry: ReturnType<typeof Bun.serve>;
+  let before: string | undefined;
+  beforeEach(() => {
+    registry = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      idleTimeout: 0,
+      fetch: () => new Promise(() => {}),
+    });
+    before = process.env.npm_config_registry;
+    process.env.npm_config_registry = `http://127.0.0.1:${registry.port}/`;
+  });
+  afterEach(async () => {
+    if (before === undefined) delete process.env.npm_config_registry;
+    else process.env.npm_config_registry = before;
+    await registry.stop(true);
+  });
+
+  const content = 'import x from "never-answers"; export const main = () => x';
+
+  async function dependencyJob(): Promise<{ hash: string; id: string }> {
+    const body = { path: "u/admin/hanging", content, language: "bun" };
+    const hash = (await expectOk(ask("POST", "/w/acme/scripts/create", body))).text;
+    const id = await until(async () => {
+      const list = (await ask("GET", "/w/acme/jobs/list?job_kinds=dependencies&running=true")).json();
+      return list[0]?.id as string | undefined;
+    }, "the dependency job to run");
+    return { hash, id };
+  }
+
+  test("can be canceled, and the version says so", async () => {
+    const { hash, id } = await dependencyJob();
+    await expectOk(ask("POST", `/w/acme/jobs_u/queue/cancel/${id}`, { reason: "no use" }));
+    expect((await completed(id)).canceled).toBe(true);
+    const status = (await ask("GET", `/w/acme/scripts/deployment_status/h/${hash}`)).json();
+    expect(status.lock_error_logs).toContain("no use");
+  });
+
+  test("does not hold up the end of the server", async () => {
+    await dependencyJob();
+    const began = Date.now();
+    await server.server.stop();
+    expect(Date.now() - began).toBeLessThan(10_000);
+  }, 30_000);
+});
