@@ -17,6 +17,7 @@ const F_SETFL = 4;
 const O_NONBLOCK = 0o4000;
 const P_ALL = 0;
 const WNOHANG_WEXITED_WNOWAIT = 1 | 4 | 0x01000000;
+const SCHED_BATCH = 3;
 const SIGPIPE = 13;
 const SIGXFSZ = 25;
 /** Most characters of an error's message, and of its stack. */
@@ -42,6 +43,7 @@ function openLibc() {
         fcntl: { args: ["i32", "i32", "i32"], returns: "i32" },
         signal: { args: ["i32", "u64"], returns: "u64" },
         execve: { args: ["ptr", "ptr", "ptr"], returns: "i32" },
+        sched_setscheduler: { args: ["i32", "i32", "ptr"], returns: "i32" },
       }).symbols;
     } catch {}
   }
@@ -50,6 +52,10 @@ function openLibc() {
 
 // What the user's code starts stays below this process, also what tries to get away: it is found and ended from here.
 libc?.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+
+// A job that is handed over must not take the processor from the server that is handing it over (sched(7)): it waits
+// for its turn, which on another core, or as soon as the server waits, is at once.
+libc?.sched_setscheduler(0, SCHED_BATCH, ptr(new Int32Array(1)));
 
 /**
  * Whether the job has printed. What the server has taken out of a pipe may reach its job after this process's answer
