@@ -45,10 +45,6 @@ export class MethodNotAllowed extends SvcError {
 export class PayloadTooLarge extends SvcError {
   override readonly name: string = "PayloadTooLarge";
 }
-/** The media type cannot be handled here. */
-export class UnsupportedMediaType extends SvcError {
-  override readonly name: string = "UnsupportedMediaType";
-}
 /** Too many attempts; `retry_after_s` says when the next one is welcome. */
 export class TooManyRequests extends SvcError {
   override readonly name: string = "TooManyRequests";

@@ -15,7 +15,6 @@ const KINDS: [
   [errors.NotFound, 404, "Not found"],
   [errors.MethodNotAllowed, 405, "Method not allowed"],
   [errors.PayloadTooLarge, 413, "Payload too large"],
-  [errors.UnsupportedMediaType, 415, "Unsupported media type"],
   [errors.TooManyRequests, 429, "Too many requests"],
   [errors.Internal, 500, "Internal"],
   [errors.WaitTimeout, 500, "Internal"],

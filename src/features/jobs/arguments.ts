@@ -2,7 +2,7 @@
  * Turns a webhook request into the arguments object, as JSON text: the runner passes it on unparsed. The common case,
  * a JSON object with nothing to add, is checked once and handed on letter by letter.
  */
-import { BadRequest, UnsupportedMediaType } from "../../errors.ts";
+import { BadRequest } from "../../errors.ts";
 import { readText } from "../../http/input.ts";
 
 export interface ArgumentOptions {
@@ -24,7 +24,7 @@ const BODILESS = new Set(["GET", "HEAD"]);
  * Reads the request's body and extras into one JSON object.
  * @param limit most bytes of body
  * @returns JSON text of an object
- * @throws BadRequest for JSON that is none, PayloadTooLarge
+ * @throws BadRequest for what calls itself JSON and is none, PayloadTooLarge
  */
 export async function argumentsOf(
   request: Request,
@@ -34,29 +34,33 @@ export async function argumentsOf(
   const bodiless = BODILESS.has(request.method);
   const text = bodiless ? decodePayload(options.payload) : await readText(request, limit);
   const type = bodiless ? "application/json" : mediaType(request.headers.get("content-type"));
-  const extras = extrasOf(request, options, text);
-  if (type === "application/x-www-form-urlencoded") {
-    return assemble(Object.fromEntries(new URLSearchParams(text)), options, extras);
-  }
   if (type.startsWith("multipart/")) {
     throw new BadRequest("form-data needs an object storage, and this workspace has none configured");
   }
   if (type === "application/cloudevents-batch+json") {
-    throw new UnsupportedMediaType("batched CloudEvents are not accepted: send one event a request");
+    throw new BadRequest("batched CloudEvents are not accepted: send one event a request");
   }
-  const isJson = type === "" || type === "application/json" || type.endsWith("+json");
+  const extras = extrasOf(request, options, text);
   if (text.trim() === "") return assemble({}, options, extras);
-  if (type.startsWith("text/") || type.endsWith("xml"))
-    return assemble({}, options, { raw_string: text, ...extras });
+  const isForm = type === "application/x-www-form-urlencoded";
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    // What curl and many senders call a form is often JSON; no form begins like an object.
+    if (isForm && !text.startsWith("{")) value = formOf(text);
+    else value = JSON.parse(text);
   } catch (cause) {
-    if (isJson) throw new BadRequest(`the body is not JSON: ${(cause as Error).message}`);
+    if (type === "application/json" || type.endsWith("+json")) {
+      throw new BadRequest(`the body is not JSON: ${(cause as Error).message}`);
+    }
+    if (isForm) return assemble(formOf(text), options, extras);
     return assemble({}, options, { raw_string: text, ...extras });
   }
-  if (extras === undefined && !options.wrap_body && isObject(value)) return text;
+  if (extras === undefined && !options.wrap_body && !isForm && isObject(value)) return text;
   return assemble(value, options, extras);
+}
+
+function formOf(text: string): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(text));
 }
 
 function assemble(

@@ -1,5 +1,5 @@
 /** Which version a path or a hash stands for: asked on every run, so answered from memory when it was asked before. */
-import { and, desc, eq } from "drizzle-orm";
+import { and, desc, eq, type SQL } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import type { Reader } from "../../database/database.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
@@ -62,20 +62,7 @@ export function deployedByHash(app: App, workspace_id: string, hash: string): De
 async function loadByPath(app: App, workspace_id: string, path: string): Promise<Deployed> {
   const cache = cacheOf(app);
   const { generation } = cache;
-  const [row] = await app.db.read
-    .select()
-    .from(scripts)
-    .where(
-      and(
-        eq(scripts.workspace_id, workspace_id),
-        eq(scripts.path, path),
-        eq(scripts.ready, true),
-        eq(scripts.archived, false),
-        eq(scripts.deleted, false),
-      ),
-    )
-    .orderBy(desc(scripts.seq))
-    .limit(1);
+  const row = await findLive(app.db.read, workspace_id, path, eq(scripts.ready, true));
   if (!row) throw await whyNotRunnable(app.db.read, workspace_id, path);
   const deployed = toDeployed(row);
   if (cache.generation === generation) remember(cache.byPath, key(workspace_id, path), deployed);
@@ -122,19 +109,18 @@ export async function findLatest(
   return row;
 }
 
-/** The newest version of a path that is not archived, ready or not. */
-export async function findLive(db: Reader, workspace_id: string, path: string): Promise<Script | undefined> {
+/** The newest version of a path that is not archived; ready or not, unless `that` asks for more. */
+export async function findLive(
+  db: Reader,
+  workspace_id: string,
+  path: string,
+  that?: SQL,
+): Promise<Script | undefined> {
+  const live = and(eq(scripts.deleted, false), eq(scripts.archived, false), that);
   const [row] = await db
     .select()
     .from(scripts)
-    .where(
-      and(
-        eq(scripts.workspace_id, workspace_id),
-        eq(scripts.path, path),
-        eq(scripts.deleted, false),
-        eq(scripts.archived, false),
-      ),
-    )
+    .where(and(eq(scripts.workspace_id, workspace_id), eq(scripts.path, path), live))
     .orderBy(desc(scripts.seq))
     .limit(1);
   return row;
