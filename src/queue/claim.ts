@@ -1,31 +1,86 @@
-/** Claiming a queued job: the one statement that the databases say differently. */
-import { and, getTableColumns, inArray, lte, sql } from "drizzle-orm";
-import { statement } from "../database/database.ts";
+/**
+ * Claiming queued jobs, most urgent first.
+ *
+ * Both databases walk the index `jobs_queued` (priority, then due time) one priority after the other: within one, what
+ * is due comes first, so neither jobs of a far future nor a long queue make a claim slower.
+ */
+import { and, asc, desc, eq, getTableColumns, inArray, lt, lte, sql } from "drizzle-orm";
+import { type Reader, statement, type Tx } from "../database/database.ts";
 import type { Dialect } from "../database/kit.ts";
 import type { QueueDriver } from "./driver.ts";
 import { type Job, jobs } from "./tables.ts";
 
 const p = sql.placeholder;
 
-/** The partial index `jobs_queued` serves only a literal condition, so the state is no parameter. */
+/** The index serves only a literal condition, so the state is no parameter. */
 const queued = sql`${jobs.state} = 'queued'`;
-const order = [sql`${jobs.priority} DESC`, jobs.scheduled_for, jobs.id] as const;
+const order = [jobs.scheduled_for, jobs.id] as const;
 
-function byUrgency(a: Job, b: Job): number {
-  return (
-    b.priority - a.priority || a.scheduled_for.getTime() - b.scheduled_for.getTime() || (a.id < b.id ? -1 : 1)
-  );
+interface Claim {
+  worker: string;
+  limit: number;
+  now: Date;
+  tags: string[] | undefined;
+}
+
+/** The highest priority below another that a queued job has. */
+async function nextPriority(db: Reader, below: number | undefined): Promise<number | undefined> {
+  const [row] = await db
+    .select({ priority: jobs.priority })
+    .from(jobs)
+    .where(and(queued, below === undefined ? undefined : lt(jobs.priority, below)))
+    .orderBy(desc(jobs.priority))
+    .limit(1);
+  return row?.priority;
+}
+
+async function* priorities(db: Reader): AsyncGenerator<number> {
+  for (let at = await nextPriority(db, undefined); at !== undefined; at = await nextPriority(db, at))
+    yield at;
+}
+
+/** When the next queued job is due, or was; undefined when none is queued. */
+export async function nextDue(db: Reader, tags: string[] | undefined): Promise<Date | undefined> {
+  let earliest: Date | undefined;
+  for await (const priority of priorities(db)) {
+    const [row] = await db
+      .select({ scheduled_for: jobs.scheduled_for })
+      .from(jobs)
+      .where(and(queued, eq(jobs.priority, priority), tags ? inArray(jobs.tag, tags) : undefined))
+      .orderBy(asc(jobs.scheduled_for))
+      .limit(1);
+    if (row && (!earliest || row.scheduled_for < earliest)) earliest = row.scheduled_for;
+  }
+  return earliest;
+}
+
+async function claimByPriority(
+  tx: Tx,
+  claim: Claim,
+  claimOf: (priority: number, limit: number) => Promise<Job[]>,
+): Promise<Job[]> {
+  const taken: Job[] = [];
+  for await (const priority of priorities(tx)) {
+    const some = await claimOf(priority, claim.limit - taken.length);
+    taken.push(...some.sort(byTime));
+    if (taken.length >= claim.limit) break;
+  }
+  return taken;
+}
+
+function byTime(a: Job, b: Job): number {
+  return a.scheduled_for.getTime() - b.scheduled_for.getTime() || (a.id < b.id ? -1 : 1);
 }
 
 const claimDue = statement<
-  { worker: string; now: Date; limit: number; tags: string | null },
+  { worker: string; now: Date; priority: number; limit: number; tags: string | null },
   Record<string, unknown>[]
 >((q) => {
   const wanted = sql`(${p("tags")} IS NULL OR ${jobs.tag} IN (SELECT value FROM json_each(${p("tags")})))`;
   const due = q
     .select({ id: jobs.id })
     .from(jobs)
-    .where(and(queued, lte(jobs.scheduled_for, p("now")), wanted))
+    .where(and(queued, eq(jobs.priority, p("priority")), lte(jobs.scheduled_for, p("now")), wanted))
     .orderBy(...order)
     .limit(p("limit"));
   return q
@@ -54,40 +109,41 @@ function toJob(row: Record<string, unknown>): Job {
 
 /** SQLite has one writer, so nobody else can take what the subquery saw. */
 const sqlite: QueueDriver = {
-  async claim(tx, { worker, limit, now, tags }) {
-    const taken = await tx.exec(claimDue, {
-      worker,
-      limit,
-      now,
-      tags: tags ? JSON.stringify(tags) : null,
-    });
-    return taken.map(toJob).sort(byUrgency);
-  },
+  claim: (tx, claim) =>
+    claimByPriority(tx, claim, async (priority, limit) => {
+      const { worker, now } = claim;
+      const tags = claim.tags ? JSON.stringify(claim.tags) : null;
+      return (await tx.exec(claimDue, { worker, now, priority, limit, tags })).map(toJob);
+    }),
 };
 
 /** PostgreSQL: rows that another worker is taking are passed over, not waited for. */
 const postgres: QueueDriver = {
-  async claim(tx, { worker, limit, now, tags }) {
-    const due = tx
-      .select({ id: jobs.id })
-      .from(jobs)
-      .where(and(queued, lte(jobs.scheduled_for, now), tags ? inArray(jobs.tag, tags) : undefined))
-      .orderBy(...order)
-      .limit(limit) as unknown as { for(strength: "update", config: { skipLocked: true }): never };
-    const locked = await (due.for("update", { skipLocked: true }) as Promise<{ id: string }[]>);
-    if (locked.length === 0) return [];
-    const taken = await tx
-      .update(jobs)
-      .set({ state: "running", worker, started_at: now, last_ping: now })
-      .where(
-        inArray(
-          jobs.id,
-          locked.map((row) => row.id),
-        ),
-      )
-      .returning();
-    return taken.sort(byUrgency);
-  },
+  claim: (tx, claim) =>
+    claimByPriority(tx, claim, async (priority, limit) => {
+      const { worker, now, tags } = claim;
+      const due = tx
+        .select({ id: jobs.id })
+        .from(jobs)
+        .where(
+          and(
+            queued,
+            eq(jobs.priority, priority),
+            lte(jobs.scheduled_for, now),
+            tags ? inArray(jobs.tag, tags) : undefined,
+          ),
+        )
+        .orderBy(...order)
+        .limit(limit) as unknown as { for(strength: "update", config: { skipLocked: true }): never };
+      const locked = await (due.for("update", { skipLocked: true }) as Promise<{ id: string }[]>);
+      if (locked.length === 0) return [];
+      const ids = locked.map((row) => row.id);
+      return tx
+        .update(jobs)
+        .set({ state: "running", worker, started_at: now, last_ping: now })
+        .where(inArray(jobs.id, ids))
+        .returning();
+    }),
 };
 
 export function queueDriver(dialect: Dialect): QueueDriver {

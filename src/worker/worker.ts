@@ -7,9 +7,9 @@
  * While jobs are short it claims a little ahead of the pool's slots, so that children do not idle during a commit; as
  * soon as they are not, it claims only what can begin at once.
  */
-import { and, asc, eq, inArray, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { App } from "../context.ts";
-import { queueDriver } from "../queue/claim.ts";
+import { nextDue, queueDriver } from "../queue/claim.ts";
 import type { Consumer } from "../queue/queue.ts";
 import { type Job, jobs } from "../queue/tables.ts";
 import { RELEASED, runJob } from "./run-job.ts";
@@ -43,6 +43,8 @@ export function createWorker(app: App, tags?: string[]): Worker {
   let accepting = false;
   let claiming = false;
   let wakeAgain = false;
+  /** The last claim took all it asked for: there is more, and no need to look. */
+  let more = false;
   /** Something may be queued that was not looked at since. */
   let unseen = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -112,7 +114,7 @@ export function createWorker(app: App, tags?: string[]): Worker {
 
   async function claim(): Promise<void> {
     unseen = false;
-    if (!(await anythingDue())) return;
+    if (!more && !(await anythingDue())) return;
     const limit = Math.min(room(), MAX_CLAIM);
     if (limit <= 0) {
       unseen = true;
@@ -124,21 +126,24 @@ export function createWorker(app: App, tags?: string[]): Worker {
       tx.afterCommit(() => jobs.forEach(take));
       return jobs.length;
     });
-    if (claimed === limit) unseen = wakeAgain = true;
+    more = claimed === limit;
+    if (claimed === 0) {
+      // Another worker is taking what is due.
+      timer = setTimeout(wake, POSTGRES_POLL_MS);
+      return;
+    }
+    unseen = true;
+    // Less than there is room for: what is left is not due yet, and a timer is set for it.
+    wakeAgain ||= room() > 0;
   }
 
   /** Looks before it claims: an empty claim would be a transaction for nothing. Sets the timer for what is due later. */
   async function anythingDue(): Promise<boolean> {
-    const [next] = await db.read
-      .select({ scheduled_for: jobs.scheduled_for })
-      .from(jobs)
-      .where(and(sql`${jobs.state} = 'queued'`, tags ? inArray(jobs.tag, tags) : undefined))
-      .orderBy(asc(jobs.scheduled_for))
-      .limit(1);
+    const due = await nextDue(db.read, tags);
     clearTimeout(timer);
-    if (!next && db.dialect === "sqlite") return false;
-    const inMs = next ? next.scheduled_for.getTime() - app.clock().getTime() : POSTGRES_POLL_MS;
-    if (next && inMs <= 0) return true;
+    if (!due && db.dialect === "sqlite") return false;
+    const inMs = due ? due.getTime() - app.clock().getTime() : POSTGRES_POLL_MS;
+    if (due && inMs <= 0) return true;
     const limit = db.dialect === "postgres" ? POSTGRES_POLL_MS : MAX_TIMER_MS;
     timer = setTimeout(wake, Math.max(1, Math.min(inMs, limit)));
     return false;

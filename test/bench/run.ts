@@ -98,8 +98,8 @@ async function asynchronous(server: Bench, echo: string): Promise<void> {
       requests: jobs,
       headers: { authorization: `Bearer ${server.token}` },
     });
-    while (Number(JSON.parse(await server.get("/jobs/queue/count")).database_length) > 0) await Bun.sleep(5);
-    while (JSON.parse(await server.get("/jobs/list?running=true&per_page=1")).length > 0) await Bun.sleep(5);
+    while (Number(JSON.parse(await server.get("/jobs/queue/count")).database_length) > 0) await Bun.sleep(40);
+    while (JSON.parse(await server.get("/jobs/list?running=true&per_page=1")).length > 0) await Bun.sleep(10);
   });
   const rate = (jobs * 1000) / spent;
   const ratio = rate / floor.per_second;

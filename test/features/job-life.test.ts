@@ -126,3 +126,22 @@ describe("an installation from a registry that does not answer", () => {
     expect(Date.now() - began).toBeLessThan(10_000);
   }, 30_000);
 });
+
+test("what is due runs by priority, and a far future, a long queue or a lost timer holds nothing up", async () => {
+  const content = "export const main = (n: number) => n";
+  await deploy(ask, "acme", "u/admin/low", content);
+  await deploy(ask, "acme", "u/admin/high", content, { priority: 50 });
+  await deploy(ask, "acme", "u/admin/slow", "export const main = () => Bun.sleep(400)");
+  const start = (path: string, n: number, query = "") =>
+    ask("POST", `/w/acme/jobs/run/p/u/admin/${path}${query}`, { n }).then((answer) => answer.text);
+  // The only slot is taken, and more than may be claimed ahead is waiting before the urgent ones come.
+  await Promise.all(Array.from({ length: 5 }, () => start("slow", 0)));
+  const later = await start("low", 1, "?scheduled_in_secs=2");
+  await start("low", 2, "?scheduled_in_secs=86400");
+  const low = await Promise.all([3, 4].map((n) => start("low", n)));
+  const high = await Promise.all([5, 6].map((n) => start("high", n)));
+  const ends = await Promise.all([...low, ...high, later].map(completed));
+  const began = ends.map((job) => Date.parse(job.started_at));
+  expect(Math.max(began[2]!, began[3]!)).toBeLessThanOrEqual(Math.min(began[0]!, began[1]!));
+  expect(began[4]!).toBeGreaterThanOrEqual(Date.parse(ends[4].created_at) + 2_000);
+}, 30_000);
