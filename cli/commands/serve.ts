@@ -1,5 +1,6 @@
 import chalk from "chalk";
-import { type Config, loadConfig, SETTINGS } from "../../src/config.ts";
+import { loadConfig, SETTINGS } from "../../src/config.ts";
+import type { RunningServer } from "../../src/server.ts";
 import { examples, leaf, wholeNumber } from "../command.ts";
 import { usageError } from "../terminal/failure.ts";
 import { note, print, printJson } from "../terminal/output.ts";
@@ -43,7 +44,7 @@ export default leaf("serve", "start the server", "directory")
     }
     const { startServer } = await import("../../src/server.ts");
     const server = await startServer(config);
-    const development = await openDevelopment(options, config, server.fetch);
+    const development = await openDevelopment(options, server);
     const setup = await server.setupPath();
     const setupUrl = setup === undefined ? undefined : `${server.app.urls.base}${setup}`;
     if (options.json) printJson({ url: server.url, setup_url: setupUrl, pid: process.pid });
@@ -68,21 +69,21 @@ function isLoopback(host: string): boolean {
 /** The conveniences of listhen, on a listener of its own: plain traffic goes through the faster one. */
 async function openDevelopment(
   options: ServeOptions,
-  config: Config,
-  fetch: (request: Request) => Response | Promise<Response>,
+  { app, fetch }: RunningServer,
 ): Promise<(() => Promise<void>) | undefined> {
   if (!options.open && !options.qr && !options.https && !options.tunnel) return undefined;
   const [{ listen }, { toNodeHandler }] = await Promise.all([import("listhen"), import("h3/node")]);
   const listener = await listen(toNodeHandler({ fetch } as never) as never, {
     port: 0,
-    hostname: config.host,
-    ...(config.base_url === undefined ? {} : { publicURL: config.base_url }),
+    hostname: app.config.host,
+    ...(app.config.base_url === undefined ? {} : { publicURL: app.config.base_url }),
     https: options.https ?? false,
     open: options.open ?? false,
     qr: options.qr ?? false,
     tunnel: options.tunnel ?? false,
     autoClose: false,
   });
+  app.runner.spare();
   return () => listener.close();
 }
 

@@ -23,6 +23,8 @@ export interface Guard {
   kill(pid: number): Promise<void>;
   /** Kills what ended children left behind. */
   sweep(): Promise<void>;
+  /** What else this process has started by now is left alone, with all of its session: a browser, a tunnel. */
+  spare(): void;
   stop(): Promise<void>;
 }
 
@@ -31,6 +33,7 @@ export function startGuard(watchdogProgram: string, directory: string, log: Runn
   libc?.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   const session = ownSession();
   const children = new Set<number>();
+  const spared = new Set<number>();
   let stopping = false;
   let watchdog = startWatchdog();
 
@@ -75,7 +78,17 @@ export function startGuard(watchdogProgram: string, directory: string, log: Runn
     }
   }
 
+  /** Processes below this one that are neither children nor what a shell started along with it. */
+  function strangers() {
+    return listProcesses().filter(
+      (each) => each.parent === process.pid && each.session !== session && !guarded.has(each.pid),
+    );
+  }
+
   return {
+    spare() {
+      for (const each of strangers()) spared.add(each.session);
+    },
     add(pid) {
       children.add(pid);
       guarded.add(pid);
@@ -91,9 +104,7 @@ export function startGuard(watchdogProgram: string, directory: string, log: Runn
     },
     async sweep() {
       if (!libc) return;
-      const strays = listProcesses().filter(
-        (each) => each.parent === process.pid && each.session !== session && !guarded.has(each.pid),
-      );
+      const strays = strangers().filter((each) => !spared.has(each.session));
       if (strays.length > 0) await reap(killTrees(strays.map((each) => each.pid)));
     },
     async stop() {

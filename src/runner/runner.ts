@@ -194,6 +194,7 @@ export function createRunner(options: RunnerOptions): Runner {
       }
     },
     averageMs: () => averageMs,
+    spare: () => guard.spare(),
     stats() {
       let warm = 0;
       for (const list of idle.values()) warm += list.length;

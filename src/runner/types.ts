@@ -124,6 +124,8 @@ export interface Runner {
   retire(match: { workspace_id: string; version_id?: string }): void;
   /** How long a child is busy with a job, smoothed, in milliseconds; waiting does not count. */
   averageMs(): number;
+  /** Leaves alone, for good, what this process has started by now beside script processes. */
+  spare(): void;
   stats(): { running: number; idle: number; blank: number; started_total: number };
   /** Ends all children and their trees at once; running jobs come back as `released`. */
   stop(): Promise<void>;
