@@ -44,6 +44,15 @@ export default leaf("serve", "start the server", "directory")
     }
     const { startServer } = await import("../../src/server.ts");
     const server = await startServer(config);
+    // One request's or job's mishap must not end those of all others.
+    for (const event of ["uncaughtException", "unhandledRejection"]) {
+      process.on(event, (cause) =>
+        server.app.log.error(
+          { error: String(cause), stack: (cause as Error)?.stack },
+          "an error nobody handled",
+        ),
+      );
+    }
     const development = await openDevelopment(options, server);
     const setup = await server.setupPath();
     const setupUrl = setup === undefined ? undefined : `${server.app.urls.base}${setup}`;

@@ -71,3 +71,17 @@ export interface Database {
   stats(): { commits: number; writes: number };
   close(): Promise<void>;
 }
+
+/**
+ * Runs what was to happen after a commit, all of it. The commit stands whatever an effect does, so its failure is none
+ * of the writer's: it goes where uncaught errors go.
+ */
+export function runEffects(effects: readonly (() => void)[]): void {
+  for (const effect of effects) {
+    try {
+      effect();
+    } catch (cause) {
+      reportError(cause);
+    }
+  }
+}

@@ -6,7 +6,7 @@ import { SQL as PostgresClient } from "bun";
 import { DrizzleQueryError, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sql";
 import { BadRequest, Internal, StorageFull, SvcError } from "../errors.ts";
-import type { Database, Queries, Reader, Statement, Tx } from "./database.ts";
+import { type Database, type Queries, type Reader, runEffects, type Statement, type Tx } from "./database.ts";
 
 export interface PostgresOptions {
   url: string;
@@ -43,7 +43,7 @@ export function openPostgres(options: PostgresOptions): Database {
         });
       counters.commits++;
       counters.writes++;
-      for (const effect of effects) effect();
+      runEffects(effects);
       return value;
     },
     settled: () => undefined,

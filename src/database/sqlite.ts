@@ -16,7 +16,7 @@ import { closeSync, fdatasync, openSync } from "node:fs";
 import { DrizzleQueryError, is, Param, Placeholder, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { Internal, StorageFull, type SvcError } from "../errors.ts";
-import type { Database, Queries, Reader, Statement, Tx } from "./database.ts";
+import { type Database, type Queries, type Reader, runEffects, type Statement, type Tx } from "./database.ts";
 
 interface Pending {
   work: (tx: Tx) => Promise<unknown>;
@@ -118,7 +118,7 @@ export function openSqlite(options: SqliteOptions): Database {
       return;
     }
     for (const settle of settled) settle();
-    for (const effect of after) effect();
+    runEffects(after);
   }
 
   /** A closure that is alone needs no savepoint: what it fails with rolls the whole transaction back. */

@@ -141,6 +141,26 @@ describe("write", () => {
 });
 
 describe("afterCommit", () => {
+  test("what fails in one leaves the commit, the others and later writes alone, and is not swallowed", async () => {
+    const seen: string[] = [];
+    const before = globalThis.reportError;
+    globalThis.reportError = (cause) => seen.push(String(cause));
+    try {
+      await db.write(async (tx) => {
+        await tx.insert(jobs).values(job("a"));
+        tx.afterCommit(() => {
+          throw new Error("a listener's mistake");
+        });
+        tx.afterCommit(() => seen.push("next"));
+      });
+    } finally {
+      globalThis.reportError = before;
+    }
+    expect(seen).toEqual(["Error: a listener's mistake", "next"]);
+    await db.write(async (tx) => tx.insert(jobs).values(job("b")));
+    expect(await db.read.select().from(jobs)).toHaveLength(2);
+  });
+
   test("runs once the commit is there for every reader", async () => {
     const seen = Promise.withResolvers<string[]>();
     let early = true;
