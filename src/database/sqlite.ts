@@ -85,11 +85,13 @@ export function openSqlite(options: SqliteOptions): Database {
   function schedule(): void {
     flushing ??= new Promise<void>((resolve) => {
       setImmediate(() => {
-        flush().then(() => {
-          flushing = undefined;
-          if (queue.length > 0) schedule();
-          resolve();
-        });
+        flush()
+          .catch(reportError)
+          .then(() => {
+            flushing = undefined;
+            if (queue.length > 0) schedule();
+            resolve();
+          });
       });
     });
   }

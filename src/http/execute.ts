@@ -99,7 +99,12 @@ async function admit(
     }
     return { identity, member: undefined };
   }
-  if (op.access === "user" || workspace_id === undefined) return { identity, member: undefined };
+  if (op.access === "user" || workspace_id === undefined) {
+    if (identity.token?.workspace_id !== undefined && !op.bound) {
+      throw new Forbidden("this needs a token that is not bound to a workspace");
+    }
+    return { identity, member: undefined };
+  }
   const member = await memberOf(app, hooks, identity, workspace_id);
   if (!member) throw new Unauthorized(`not a member of workspace ${workspace_id}`);
   refuseLesser(op.access, member);

@@ -91,6 +91,10 @@ export interface Declaration<A extends Access, P extends string, Q, B, R> {
   audit?: Audit;
   /** Derived from path and method when left out; false exempts the operation from scopes (login, whoami). */
   scope?: Scope | false;
+  /** A token bound to a workspace may call it, though it concerns none. */
+  bound?: boolean;
+  /** Answers nothing but what its own, finished writes say: no other write has to be on disk first. */
+  ownWrites?: boolean;
   /** Allows any origin: job runs, results and approvals are called from pages elsewhere. */
   cors?: boolean;
   run: (ctx: ContextOf<A>, input: Input<P, Q, B>) => Promise<R> | R;
@@ -108,6 +112,8 @@ export interface Operation {
   responds: Responds<unknown>;
   audit?: Audit | undefined;
   scope?: Scope | false | undefined;
+  bound?: boolean | undefined;
+  ownWrites?: boolean | undefined;
   cors?: boolean | undefined;
   run: (ctx: never, input: never) => unknown;
 }

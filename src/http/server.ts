@@ -91,11 +91,13 @@ function toHandler(app: App, hooks: Hooks, op: Operation, identify: (() => Ident
       if (op.query) input.query = parseQuery(op, search);
       if (op.body) input.body = await parseBody(op, request, limit);
       const value = await execute(app, hooks, op, { identity, input, request });
-      if (op.method === "GET") await app.db.settled();
+      // Whoever is told of a change must be able to rely on it.
+      if (!op.ownWrites) await app.db.settled();
       response = successResponse(op.responds, value);
     } catch (thrown) {
       const error = isTooDeep(thrown) ? new BadRequest("the input is nested too deeply") : thrown;
       logFailure(app, op, error);
+      await app.db.settled()?.catch(() => {});
       response = errorResponse(error, request.headers.get("accept"));
     }
     if (op.cors) for (const [name, value] of Object.entries(CORS_HEADERS)) response.headers.set(name, value);

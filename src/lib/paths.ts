@@ -32,8 +32,13 @@ export function checkWorkspaceId(id: string): string {
   return id;
 }
 
+/** Who started a job when nobody did. */
+const NOBODY = "anonymous";
+
 /** @throws BadRequest when the text cannot be a username */
 export function checkUsername(username: string): string {
+  if (username === NOBODY)
+    throw new BadRequest(`"${NOBODY}" cannot be a username: it names callers without a login`);
   if (username.length > 50 || !USERNAME.test(username)) {
     throw new BadRequest(
       `"${username.slice(0, 60)}" cannot be a username: begin with a letter, then letters, digits and _, 50 characters at most`,
@@ -57,5 +62,5 @@ export function checkEmail(email: string): string {
 /** A username made of the local part of an address: `ann.lee@x.org` → `ann_lee`. */
 export function usernameFromEmail(email: string): string {
   const local = email.split("@")[0]!.replace(/[^a-zA-Z0-9_]/g, "_");
-  return (/^[a-zA-Z]/.test(local) ? local : `u${local}`).slice(0, 50);
+  return (/^[a-zA-Z]/.test(local) && local !== NOBODY ? local : `u${local}`).slice(0, 50);
 }

@@ -1,8 +1,8 @@
 /** What differs between the databases in claiming and waking, and the statements of the hot path. */
-import { and, eq, lt, or, sql } from "drizzle-orm";
+import { and, eq, inArray, lt, or, sql } from "drizzle-orm";
 import { type Database, statement, type Tx } from "../database/database.ts";
 import type { JobStatus } from "./states.ts";
-import { type Job, jobs, type NewJob } from "./tables.ts";
+import { type Job, jobLogs, jobStreams, jobs, type NewJob } from "./tables.ts";
 
 export interface QueueDriver {
   /**
@@ -104,6 +104,18 @@ export async function finishJob(tx: Tx, outcome: Finish): Promise<boolean> {
   return rows.length > 0;
 }
 
+/** Most parameters of one statement that both databases take with room to spare. */
+const MOST_IDS = 1_000;
+
+/** What a job said before it lost its worker: it begins again, and says it again. */
+export async function forgetOutput(tx: Tx, job_ids: string[]): Promise<void> {
+  for (let at = 0; at < job_ids.length; at += MOST_IDS) {
+    const some = job_ids.slice(at, at + MOST_IDS);
+    await tx.delete(jobLogs).where(inArray(jobLogs.job_id, some));
+    await tx.delete(jobStreams).where(inArray(jobStreams.job_id, some));
+  }
+}
+
 /**
  * Puts back what a worker held: at the start of the only server of a data directory, and when a worker is lost.
  * @returns the ids put back, and the jobs that must be ended instead: somebody canceled them, or they were tried too often
@@ -133,8 +145,10 @@ export async function putBack(
       })
       .where(and(lost, eq(jobs.cancel_requested, false), sql`${jobs.attempts} < ${options.maxAttempts}`))
       .returning({ id: jobs.id });
+    const ids = requeued.map((row) => row.id);
+    await forgetOutput(tx, ids);
     return {
-      requeued: requeued.map((row) => row.id),
+      requeued: ids,
       canceled: over.filter((job) => job.cancel_requested),
       exhausted: over.filter((job) => !job.cancel_requested),
     };

@@ -87,7 +87,10 @@ export function launch({ runtime, directory, guard }: LaunchOptions): Child {
       stderr: "pipe",
       detached: true,
       serialization: "json",
-      ipc: (message) => child.onMessage?.(message as FromChild),
+      ipc: (message) => {
+        // User code can write to the channel too.
+        if (typeof message === "object" && message !== null) child.onMessage?.(message as FromChild);
+      },
       onDisconnect: () => child.onDisconnect?.(),
       onExit: (_, code, signal) => {
         exited = { code, signal: signal === null ? null : nameOfSignal(signal) };

@@ -284,7 +284,8 @@ function lostChannel(): RunOutcome {
 }
 
 function isDone(message: Done): boolean {
-  const { result, error, preprocessed_args, fence } = message;
+  const { result, error, preprocessed_args, fence, mem_peak_kb } = message;
+  if (mem_peak_kb !== undefined && !(Number.isInteger(mem_peak_kb) && mem_peak_kb >= 0)) return false;
   if (typeof fence !== "number" || fence < 0 || fence > 3) return false;
   if (error !== undefined && (typeof error?.name !== "string" || typeof error.message !== "string"))
     return false;

@@ -178,8 +178,20 @@ export function createRunner(options: RunnerOptions): Runner {
     run(request, signal) {
       if (stopped) return Promise.resolve({ kind: "released" });
       return new Promise((resolve) => {
-        waiting.push({ request, signal, resolve });
+        const entry = { request, signal, resolve };
+        waiting.push(entry);
         pump();
+        if (waiting.at(-1) !== entry) return;
+        const leave = () => {
+          const at = waiting.indexOf(entry);
+          if (at >= 0) waiting.splice(at, 1);
+          resolve({ kind: "canceled" });
+        };
+        signal.addEventListener("abort", leave, { once: true });
+        entry.resolve = (outcome) => {
+          signal.removeEventListener("abort", leave);
+          resolve(outcome);
+        };
       });
     },
     prepare: (version) => files.ensure(version),

@@ -11,7 +11,7 @@ import { deployedByHash } from "../features/scripts/versions.ts";
 import { analyseScript } from "../languages/analyse.ts";
 import type { Language } from "../languages/types.ts";
 import { sha256 } from "../lib/ids.ts";
-import { type Finish, finishJob } from "../queue/driver.ts";
+import { type Finish, finishJob, forgetOutput } from "../queue/driver.ts";
 import { type Job, jobs } from "../queue/tables.ts";
 import type { RunnableVersion, RunOutcome } from "../runner/types.ts";
 import { type Ending, failure } from "./ending.ts";
@@ -34,7 +34,7 @@ export async function runJob(app: App, job: Job, signal: AbortSignal): Promise<v
   const outcome = await attempt(app, job, signal, output);
   await output.stop();
   if (outcome === "released") {
-    await release(app, job, output);
+    await release(app, job);
     return;
   }
   await finish(app, job, outcome, output);
@@ -49,8 +49,7 @@ async function attempt(
   try {
     if (job.kind === "dependencies") {
       const ending = await resolveDependencies(app, job, output, signal);
-      if (!signal.aborted) return ending;
-      return signal.reason === RELEASED ? "released" : await canceledEnding(app, job);
+      return signal.aborted ? await abortedEnding(app, job, signal) : ending;
     }
     const version = await versionOf(app, job, signal, output);
     const outcome = await app.runner.run(
@@ -71,6 +70,7 @@ async function attempt(
     );
     return await toEnding(app, job, outcome);
   } catch (error) {
+    if (signal.aborted) return abortedEnding(app, job, signal);
     if (!(error instanceof SvcError))
       app.log.error({ job: job.id, error: String(error) }, "a job failed inside the server");
     const message =
@@ -124,6 +124,10 @@ async function toEnding(app: App, job: Job, outcome: RunOutcome): Promise<Ending
     case "released":
       return "released";
   }
+}
+
+async function abortedEnding(app: App, job: Job, signal: AbortSignal): Promise<Ending | "released"> {
+  return signal.reason === RELEASED ? "released" : canceledEnding(app, job);
 }
 
 async function canceledEnding(app: App, job: Job): Promise<Ending> {
@@ -265,12 +269,14 @@ function labelsOf(result: string): string[] | null {
   return Array.isArray(labels) && labels.every((label) => typeof label === "string") ? labels : null;
 }
 
-async function release(app: App, job: Job, output: Output): Promise<void> {
+async function release(app: App, job: Job): Promise<void> {
   await app.db.write(async (tx) => {
-    await tx
+    const [released] = await tx
       .update(jobs)
       .set({ state: "queued", worker: null, started_at: null, last_ping: null })
-      .where(and(eq(jobs.id, job.id), eq(jobs.state, "running"), eq(jobs.worker, app.queue.worker)));
-    await output.store(tx);
+      .where(and(eq(jobs.id, job.id), eq(jobs.state, "running"), eq(jobs.worker, app.queue.worker)))
+      .returning({ id: jobs.id });
+    if (released) await forgetOutput(tx, [job.id]);
   });
+  app.events.closeTail(job.id);
 }

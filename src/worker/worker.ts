@@ -7,7 +7,7 @@
  * While jobs are short it claims a little ahead of the pool's slots, so that children do not idle during a commit; as
  * soon as they are not, it claims only what can begin at once.
  */
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, inArray, sql } from "drizzle-orm";
 import type { App } from "../context.ts";
 import { nextDue, queueDriver } from "../queue/claim.ts";
 import type { Consumer } from "../queue/queue.ts";
@@ -128,8 +128,12 @@ export function createWorker(app: App, tags?: string[]): Worker {
     });
     more = claimed === limit;
     if (claimed === 0) {
-      // Another worker is taking what is due.
-      timer = setTimeout(wake, POSTGRES_POLL_MS);
+      if (db.dialect === "sqlite") wakeAgain = true;
+      else {
+        // Another worker is taking what is due.
+        clearTimeout(timer);
+        timer = setTimeout(wake, POSTGRES_POLL_MS);
+      }
       return;
     }
     unseen = true;
@@ -151,7 +155,11 @@ export function createWorker(app: App, tags?: string[]): Worker {
 
   async function ping(): Promise<void> {
     if (active.size === 0) return;
-    const mine = sql`${jobs.state} = 'running' AND ${jobs.worker} = ${queue.worker}`;
+    // Only what it really has: what a broken connection left under its name is the rescuer's.
+    const mine = and(
+      sql`${jobs.state} = 'running' AND ${jobs.worker} = ${queue.worker}`,
+      inArray(jobs.id, [...active.keys()]),
+    );
     await db.write(async (tx) => {
       await tx.update(jobs).set({ last_ping: app.clock() }).where(mine);
     });
@@ -180,6 +188,8 @@ export function createWorker(app: App, tags?: string[]): Worker {
       clearTimeout(timer);
       clearTimeout(retry);
       clearInterval(heartbeat);
+      const promised = () => claiming || queue.reserved() > 0;
+      await until(() => !promised(), STORE_MS);
       if (active.size > 0) {
         let limit: ReturnType<typeof setTimeout> | undefined;
         await Promise.race([
@@ -196,11 +206,14 @@ export function createWorker(app: App, tags?: string[]): Worker {
       await app.runner.stop();
       for (const controller of active.values()) controller.abort(RELEASED);
       // What cannot be stored now is left to the rescuer of the next start.
-      const end = performance.now() + STORE_MS;
-      while (active.size > 0 && performance.now() < end)
-        await new Promise((resolve) => setTimeout(resolve, 5));
+      await until(() => active.size === 0 && !promised(), STORE_MS);
       queue.attach(undefined);
     },
     active: () => active.size,
   };
+}
+
+async function until(condition: () => boolean, ms: number): Promise<void> {
+  const end = performance.now() + ms;
+  while (!condition() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -55,6 +55,18 @@ describe("a lock that a client sends", () => {
     expect([preview.status, preview.text]).toEqual([400, expect.stringContaining(says)]);
   });
 
+  test("says one thing to who checks it and to who installs it", async () => {
+    let asked = 0;
+    const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(`${++asked}`) });
+    const evil = `"is-number": ["is-number@http://127.0.0.1:${other.port}/x.tgz", {}, ""]`;
+    const manifest = `{"dependencies":{"is-number":"http://127.0.0.1:${other.port}/x.tgz"},"dependencies":{}}`;
+    const lock = `${manifest}\n//bun.lock\n{"lockfileVersion": 1, "packages": {${evil}}, "packages": {}}`;
+    await deploy(ask, "acme", "u/admin/twice", "export const main = () => 1", { lock });
+    await ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/twice", {});
+    await other.stop(true);
+    expect(asked).toBe(0);
+  }, 60_000);
+
   test("is used as it is when it is a good one", async () => {
     const first = await deploy(ask, "acme", "u/admin/resolved", SOURCE);
     const { lock } = (await ask("GET", `/w/acme/scripts/deployment_status/h/${first}`)).json();

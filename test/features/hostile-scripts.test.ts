@@ -44,6 +44,12 @@ describe("the channel to the server", () => {
     });
   });
 
+  test("takes what is no message for nothing", async () => {
+    const content = `import { writeSync } from "node:fs";
+      export const main = () => { writeSync(Number(process.env.NODE_CHANNEL_FD ?? 3), 'null\\n7\\n"x"\\n[]\\n'); return 1 }`;
+    expect((await answerOf(content)).text).toBe("1");
+  });
+
   test("that is closed fails the job at once, and the process takes no further one", async () => {
     const answer = await answerOf(
       "export async function main() { process.disconnect(); await Bun.sleep(9_000) }",
@@ -91,15 +97,23 @@ describe("a stream", () => {
   });
 });
 
+test("a Python script may close what it prints to", async () => {
+  const python = { language: "python3" };
+  expect((await answerOf("import sys\ndef main():\n    sys.stdout.close()\n    return 1", python)).text).toBe(
+    "1",
+  );
+  expect((await answerOf("import os\ndef main():\n    os.close(1)\n    return 2", python)).text).toBe("2");
+});
+
 describe("an answer", () => {
   test("cannot set the server's session, other cookies it can", async () => {
     const cookie = (value: string) =>
       `export const main = () => ({ wm_headers: { "Set-Cookie": "${value}" }, result: 1 })`;
-    const refused = await answerOf(cookie("token=abc; Path=/"));
-    expect([refused.status, refused.text]).toEqual([
-      500,
-      expect.stringContaining("may not set the cookie `token`"),
-    ]);
+    const says = expect.stringContaining("may not set the cookie `token`");
+    for (const value of ["token=abc; Path=/", "=token=abc", " token", "Token=x"]) {
+      const refused = await answerOf(cookie(value));
+      expect([value, refused.status, refused.text]).toEqual([value, 500, says]);
+    }
     expect((await answerOf(cookie("theme=dark"))).headers.getSetCookie()).toEqual(["theme=dark"]);
   });
 

@@ -1,7 +1,7 @@
 /** Jobs whose worker is lost, whose cancel comes at a bad moment, or whose installation hangs. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { type Job, jobs } from "../../src/queue/tables.ts";
+import { type Job, jobLogs, jobs } from "../../src/queue/tables.ts";
 import { createRescuer } from "../../src/worker/rescuer.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
 
@@ -22,7 +22,12 @@ const completed = (id: string): Promise<any> =>
 
 /** A job that looks as if its worker had gone. */
 async function lostJob(change: Partial<Job>): Promise<string> {
-  await deploy(ask, "acme", "u/admin/lost", "export const main = () => 'ran'");
+  await deploy(
+    ask,
+    "acme",
+    "u/admin/lost",
+    "export const main = () => { console.log('again'); return 'ran' }",
+  );
   const later = await expectOk(ask("POST", "/w/acme/jobs/run/p/u/admin/lost?scheduled_in_secs=3600", {}));
   const id = later.text;
   const long = new Date(Date.now() - 3_600_000);
@@ -32,6 +37,7 @@ async function lostJob(change: Partial<Job>): Promise<string> {
       .update(jobs)
       .set({ ...lost, scheduled_for: long, ...change })
       .where(eq(jobs.id, id));
+    await tx.insert(jobLogs).values({ job_id: id, seq: 1, content: "before\n" });
   });
   return id;
 }
@@ -47,6 +53,7 @@ describe("a job that lost its worker", () => {
     const id = await lostJob({});
     await rescue();
     expect((await completed(id)).result).toBe("ran");
+    expect((await ask("GET", `/w/acme/jobs_u/get_logs/${id}`)).text).toBe("again\n");
   });
 
   test("is given up when that happens again and again", async () => {
@@ -78,6 +85,28 @@ test("a cancel that is asked for while the job is claimed stops it", async () =>
     expect((await completed(queued)).canceled).toBe(true);
   }
   expect((await completed(first)).success).toBe(true);
+});
+
+test("a job that waits for the only slot is canceled at once", async () => {
+  const code = "export const main = async (ms: number) => { await Bun.sleep(ms); return 1 }";
+  await deploy(ask, "acme", "u/admin/waits", code);
+  // Short ones first: after them the worker takes jobs ahead of its slots.
+  for (let i = 0; i < 30; i++) await ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/waits", { ms: 0 });
+  const start = () => ask("POST", "/w/acme/jobs/run/p/u/admin/waits", { ms: 60_000 });
+  const [first, second] = [(await start()).text, (await start()).text];
+  await expectOk(ask("POST", `/w/acme/jobs_u/queue/cancel/${second}`, {}));
+  expect((await completed(second)).canceled).toBe(true);
+  expect((await ask("GET", `/w/acme/jobs_u/completed/get/${first}`)).status).toBe(404);
+  await expectOk(ask("POST", `/w/acme/jobs_u/queue/cancel/${first}`, {}));
+  expect((await completed(first)).canceled).toBe(true);
+});
+
+test("of two calls with one job_id one starts a job, the other is refused", async () => {
+  await deploy(ask, "acme", "u/admin/once", "export const main = () => 1");
+  const start = () => ask("POST", `/w/acme/jobs/run/p/u/admin/once?job_id=${id}`, {});
+  const id = crypto.randomUUID();
+  const answers = await Promise.all([start(), start(), start()]);
+  expect(answers.map((answer) => answer.status).sort()).toEqual([201, 400, 400]);
 });
 
 describe("an installation from a registry that does not answer", () => {
@@ -117,6 +146,16 @@ describe("an installation from a registry that does not answer", () => {
     expect((await completed(id)).canceled).toBe(true);
     const status = (await ask("GET", `/w/acme/scripts/deployment_status/h/${hash}`)).json();
     expect(status.lock_error_logs).toContain("no use");
+  });
+
+  test("of a preview can be canceled too", async () => {
+    const id = (await expectOk(ask("POST", "/w/acme/jobs/run/preview", { content, language: "bun" }))).text;
+    await until(async () => {
+      const list = (await ask("GET", "/w/acme/jobs/list?job_kinds=preview&running=true")).json();
+      return list.length > 0 ? true : undefined;
+    }, "the preview to run");
+    await expectOk(ask("POST", `/w/acme/jobs_u/queue/cancel/${id}`, {}));
+    expect((await completed(id)).canceled).toBe(true);
   });
 
   test("does not hold up the end of the server", async () => {

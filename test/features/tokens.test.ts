@@ -108,6 +108,12 @@ test("a token bound to a workspace answers there alone, and makes only such toke
     ["POST", "/users/tokens/create", { workspace_id: "other" }, 403],
     ["POST", "/users/create", { email: "x@example.org", password: "x", super_admin: true }, 403],
     ["POST", "/users/tokens/impersonate", { impersonate_email: "admin_acme@example.org" }, 403],
+    ["GET", "/users/tokens/list", undefined, 403],
+    ["DELETE", "/users/tokens/delete/0123456789", undefined, 403],
+    ["POST", "/users/setpassword", { password: "new" }, 403],
+    ["POST", "/workspaces/create", { id: "bound-made", name: "x" }, 403],
+    ["GET", "/workspaces/list", undefined, 403],
+    ["GET", "/jobs/db_clock", undefined, 200],
   ];
   for (const [method, path, body, status] of cases) {
     expect([path, (await bound(method, path, body)).status]).toEqual([path, status]);

@@ -99,6 +99,7 @@ test.each([
   ["an empty name", { id: "ok", name: " " }, "`name`"],
   ["no name", { id: "ok", name: undefined }, "`name`"],
   ["a bad username", { id: "ok", username: "1x" }, '"1x" cannot be a username'],
+  ["the name of nobody", { id: "ok", username: "anonymous" }, '"anonymous" cannot be a username'],
 ])("a workspace with %s is refused and says why", async (_, body, message) => {
   const answer = await create(as.developer!, body);
   expect(answer.status).toBe(400);

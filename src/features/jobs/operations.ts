@@ -358,6 +358,7 @@ export const getDatabaseClock = operation({
   method: "GET",
   path: "/jobs/db_clock",
   access: "user",
+  bound: true,
   summary: "Read the server's clock, in milliseconds since 1970",
   responds: responds.json(z.number()),
   run: (ctx) => ctx.app.clock().getTime(),

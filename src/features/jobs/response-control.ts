@@ -116,7 +116,7 @@ function mayHaveBody(status: number): boolean {
 function addHeaders(answer: Headers, headers: Record<string, unknown>): void {
   for (const [name, value] of Object.entries(headers)) {
     if (typeof value !== "string") throw new Internal(`wm_headers: the value of ${name} must be a string`);
-    if (name.toLowerCase() === "set-cookie" && /^\s*token\s*=/i.test(value)) {
+    if (name.toLowerCase() === "set-cookie" && /^[\s=]*token\s*(=|;|$)/i.test(value)) {
       throw new Internal(
         "wm_headers: a script may not set the cookie `token`, which is the server's session",
       );

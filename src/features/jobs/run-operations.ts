@@ -89,7 +89,7 @@ const result = responds.raw("application/json", "the result of the code, as its 
 const stream = responds.raw("text/event-stream", "updates of the job, to its completion");
 
 /** Scopes of runs name the script's path, which a hash does not tell: they are checked when the target is known. */
-const common = { access: "member", scope: false, cors: true, audit: runScript } as const;
+const common = { access: "member", scope: false, cors: true, ownWrites: true, audit: runScript } as const;
 
 export const runScriptByPath = operation({
   ...common,

@@ -1,9 +1,10 @@
 /** Submitting a job: nothing is answered before its row is committed. */
 import { eq } from "drizzle-orm";
-import type { Context, WorkspaceContext } from "../../context.ts";
+import type { WorkspaceContext } from "../../context.ts";
+import type { Tx } from "../../database/database.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
 import { refuseWhileDraining } from "../../http/execute.ts";
-import { isUuid, newJobId } from "../../lib/ids.ts";
+import { newJobId } from "../../lib/ids.ts";
 import { insertJob } from "../../queue/driver.ts";
 import type { JobKind } from "../../queue/states.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
@@ -90,7 +91,7 @@ export async function submitJob(
 ): Promise<Job> {
   const { app } = ctx;
   refuseWhileDraining(app);
-  if (options.job_id !== undefined && !ownId) await refuseKnownId(ctx, options.job_id);
+  const givenId = ownId ? undefined : options.job_id;
   const now = app.clock();
   const scheduled_for = dueAt(options, now);
   const direct = scheduled_for <= now && app.queue.reserve();
@@ -99,6 +100,7 @@ export async function submitJob(
     await ctx.write(
       { resource: submission.script_path ?? submission.kind, parameters: { job_id: job.id } },
       async (tx) => {
+        if (givenId !== undefined) await refuseKnownId(tx, givenId);
         await insertJob(tx, job);
         tx.afterCommit(() => (direct ? app.queue.hand(job) : app.queue.wake()));
       },
@@ -116,9 +118,9 @@ function dueAt(options: RunOptions, now: Date): Date {
   return now;
 }
 
-async function refuseKnownId(ctx: Context, job_id: string): Promise<void> {
-  if (!isUuid(job_id)) throw new BadRequest(`query field \`job_id\`: "${job_id}" is not a UUID`);
-  const known = await ctx.app.db.read.select({ id: jobs.id }).from(jobs).where(eq(jobs.id, job_id));
+async function refuseKnownId(tx: Tx, job_id: string): Promise<void> {
+  await tx.lock(`job ${job_id}`);
+  const known = await tx.select({ id: jobs.id }).from(jobs).where(eq(jobs.id, job_id));
   if (known.length > 0) throw new BadRequest(`there is a job with id ${job_id} already`);
 }
 

@@ -100,6 +100,7 @@ export function updateStream(
           continue;
         }
         const job = await findJob(app, workspace_id, job_id);
+        await app.db.settled();
         if (!job) return finish({ type: "notfound" });
         const update = await jobUpdate(app, job, seen);
         const isNew =

@@ -27,6 +27,7 @@ export const createToken = operation({
   method: "POST",
   path: "/users/tokens/create",
   access: "user",
+  bound: true,
   scope: { domain: "users", action: "write" },
   summary: "Make a token for the caller; its value is shown once",
   body: NewToken,

@@ -28,10 +28,20 @@ export function parseLock(text: string): Lock | undefined {
       "the lock is not one of ours: it must be a package.json, a line //bun.lock, and the lock file",
     );
   }
-  const lock = { package_json: text.slice(0, at), bun_lock: text.slice(at + SEPARATOR.length) };
-  checkManifest(parsePart("package.json", JSON.parse, lock.package_json));
-  checkPackages(readPackages(lock.bun_lock));
-  return lock;
+  const dependencies = checkManifest(parsePart("package.json", JSON.parse, text.slice(0, at)));
+  const file = parsePart("bun.lock", Bun.JSONC.parse, text.slice(at + SEPARATOR.length));
+  const packages = checkPackages((file.packages ?? {}) as Record<string, Entry>);
+  // Written anew from what was checked: the installer must not read the same text in another way.
+  const { lockfileVersion, configVersion } = file;
+  return {
+    package_json: JSON.stringify({ dependencies }),
+    bun_lock: JSON.stringify({
+      lockfileVersion,
+      configVersion,
+      workspaces: { "": { dependencies } },
+      packages,
+    }),
+  };
 }
 
 /**
@@ -71,7 +81,8 @@ function parsePart(name: string, parse: (text: string) => unknown, text: string)
   return value as Record<string, unknown>;
 }
 
-function checkManifest(manifest: Record<string, unknown>): void {
+function checkManifest(manifest: Record<string, unknown>): Record<string, string> {
+  const dependencies: Record<string, string> = {};
   for (const [field, value] of Object.entries(manifest)) {
     if (HARMLESS.has(field)) continue;
     if (field !== "dependencies" || typeof value !== "object" || value === null) {
@@ -81,11 +92,13 @@ function checkManifest(manifest: Record<string, unknown>): void {
       if (typeof version !== "string" || !isRegistryVersion(version)) {
         throw new BadRequest(`the lock's package.json asks for ${name} from elsewhere than the registry`);
       }
+      dependencies[name] = version;
     }
   }
+  return dependencies;
 }
 
-function checkPackages(packages: Record<string, Entry>): void {
+function checkPackages(packages: Record<string, Entry>): Record<string, Entry> {
   for (const [name, entry] of Object.entries(packages)) {
     const [resolved, source, , integrity] = Array.isArray(entry) ? entry : ([] as unknown as Entry);
     const version = typeof resolved === "string" ? /^@?[^@]+@(.+)$/.exec(resolved)?.[1] : undefined;
@@ -96,4 +109,5 @@ function checkPackages(packages: Record<string, Entry>): void {
       throw new BadRequest(`the lock names no integrity for ${name}`);
     }
   }
+  return packages;
 }

@@ -188,14 +188,26 @@ def leftovers():
         return False
 
 
+def end_output(mark):
+    """Writes out what was printed, then the mark; a script may have closed either stream."""
+    for stream, fd in ((sys.stdout, 1), (sys.stderr, 2)):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            pass
+        try:
+            os.write(fd, mark)
+        except OSError:
+            pass
+
+
 def run(message):
     os.environ.update(message["environment"])
     outcome = {"t": "done"}
     try:
         call(message, outcome)
     except SystemExit as error:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        end_output(b"")
         code = error.code if isinstance(error.code, int) else (0 if error.code is None else 1)
         os._exit(code)
     except BaseException as error:
@@ -203,11 +215,7 @@ def run(message):
         outcome["error"] = describe(error)
         if isinstance(error, (ResultNotSerializable, ResultTooLarge, MissingFunction)):
             outcome["error"].pop("stack", None)
-    sys.stdout.flush()
-    sys.stderr.flush()
-    mark = ("\0%s\0" % load["nonce"]).encode()
-    os.write(1, mark)
-    os.write(2, mark)
+    end_output(("\0%s\0" % load["nonce"]).encode())
     outcome["mem_peak_kb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     outcome["fence"] = 3
     outcome["leftovers"] = leftovers()
