@@ -50,7 +50,8 @@ export const SETTINGS = {
   workers: {
     variable: "SVC_WORKERS",
     kind: "number",
-    default: Math.max(2, cores * 2),
+    // More than there are cores: most scripts wait for something, and short ones for the server's next word.
+    default: Math.max(4, cores * 4),
     meaning: "jobs that run at once",
   },
   max_children: {
