@@ -1,4 +1,5 @@
-import { cancelQueuedJob, getCompletedJob, getJobUpdateStream } from "../../src/features/jobs/operations.ts";
+import { cancelQueuedJob } from "../../src/features/jobs/cancel-operations.ts";
+import { getCompletedJob, getJobUpdateStream } from "../../src/features/jobs/operations.ts";
 import { runPreview, runScriptByPath } from "../../src/features/jobs/run-operations.ts";
 import { createWorkspace, listWorkspaces } from "../../src/features/workspaces/operations.ts";
 import { type CommonOptions, examples, leaf, wholeNumber, withClient, workspaceFor } from "../command.ts";

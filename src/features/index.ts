@@ -3,6 +3,7 @@ import { openapiOperation } from "../http/openapi.ts";
 import type { Operation } from "../http/operation.ts";
 import { auditOperations } from "./audit/operations.ts";
 import { instanceOperations } from "./instance/operations.ts";
+import { cancelOperations } from "./jobs/cancel-operations.ts";
 import { jobOperations } from "./jobs/operations.ts";
 import { runOperations } from "./jobs/run-operations.ts";
 import { scriptOperations } from "./scripts/operations.ts";
@@ -27,6 +28,7 @@ export const features: Feature[] = [
   { file: "src/features/scripts/operations.ts", operations: scriptOperations },
   { file: "src/features/jobs/run-operations.ts", operations: runOperations },
   { file: "src/features/jobs/operations.ts", operations: jobOperations },
+  { file: "src/features/jobs/cancel-operations.ts", operations: cancelOperations },
   { file: "src/http/openapi.ts", operations: [openapiOperation(() => operations)] },
 ];
 

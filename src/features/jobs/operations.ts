@@ -17,7 +17,7 @@ import {
 import { jobs } from "../../queue/tables.ts";
 import { readLog } from "./logs.ts";
 import { isSuccess, JobRecord, toRecord, toSummary } from "./records.ts";
-import { cancelJob, findJob, getJob, mayRead } from "./service.ts";
+import { findJob, getJob, mayRead, rootOf } from "./service.ts";
 import { JobUpdate, jobUpdate, updateStream } from "./updates.ts";
 
 const open = "/w/{workspace}/jobs_u" as const;
@@ -211,17 +211,36 @@ const getJobUpdateStreamContract = updateStreamOperation(
   "/w/{workspace}/job_u/getupdate_sse/{id}",
 );
 
-export const cancelQueuedJob = operation({
-  name: "cancelJob",
-  method: "POST",
-  path: `${open}/queue/cancel/{id}`,
+export const getJobTiming = operation({
+  name: "getCompletedJobTiming",
+  method: "GET",
+  path: `${open}/completed/get_timing/{id}`,
   access: "anyone",
-  scope: { domain: "jobs", action: "write" },
-  summary: "Cancel a job, queued or running",
-  body: z.object({ reason: z.string().nullish() }),
-  responds: responds.text("uuid of the job, or a note that it is already completed"),
-  audit: { operation: "jobs.cancel", action_kind: "Delete" },
-  run: (ctx, { workspace, id, body }) => cancelJob(ctx, workspace, id, body.reason ?? undefined),
+  scope: read,
+  cors: true,
+  summary: "Read when a job was made and begun, and how long it took",
+  responds: responds.json(
+    z.object({
+      created_at: z.date(),
+      started_at: z.date().optional(),
+      duration_ms: z.number().optional(),
+    }),
+  ),
+  run: async (ctx, { workspace, id }) => {
+    const { created_at, started_at, duration_ms } = await getJob(ctx, workspace, id);
+    return { created_at, started_at: started_at ?? undefined, duration_ms: duration_ms ?? undefined };
+  },
+});
+
+export const getRootJobId = operation({
+  name: "getRootJobId",
+  method: "GET",
+  path: `${open}/get_root_job_id/{id}`,
+  access: "anyone",
+  scope: read,
+  summary: "Read the id of the topmost ancestor of a job: its own when it has none",
+  responds: responds.json(z.string()),
+  run: async (ctx, { workspace, id }) => rootOf(ctx.app, await getJob(ctx, workspace, id)),
 });
 
 const {
@@ -373,7 +392,8 @@ export const jobOperations: Operation[] = [
   getJobUpdate,
   getJobUpdateStream,
   getJobUpdateStreamContract,
-  cancelQueuedJob,
+  getJobTiming,
+  getRootJobId,
   listJobs,
   countQueuedJobs,
   countCompletedJobs,

@@ -1,5 +1,5 @@
 /** Reading and canceling jobs. */
-import { and, eq } from "drizzle-orm";
+import { and, eq, ne } from "drizzle-orm";
 import type { App, Caller, Context } from "../../context.ts";
 import { BadRequest, NotFound, Unauthorized } from "../../errors.ts";
 import { isUuid } from "../../lib/ids.ts";
@@ -48,8 +48,22 @@ export function mayRead(
   return job.visible_to_owner && job.script_path !== null && isOwner(member, job.script_path);
 }
 
+/** Follows a job's parents to the topmost; one that is gone ends the way. */
+export async function rootOf(app: App, job: Job): Promise<string> {
+  const seen = new Set<string>();
+  let at = job;
+  while (at.parent_job && !seen.has(at.id)) {
+    seen.add(at.id);
+    const parent = await findJob(app, job.workspace_id, at.parent_job);
+    if (!parent) break;
+    at = parent;
+  }
+  return at.id;
+}
+
 /**
  * Cancels a job: a queued one is completed at once, a running one is stopped with everything it started.
+ * @param force completes a running one at once too, whether or not its worker can still be told to stop it
  * @returns what happened, for the caller to read
  */
 export async function cancelJob(
@@ -57,6 +71,7 @@ export async function cancelJob(
   workspace_id: string,
   id: string,
   reason: string | undefined,
+  { force }: { force: boolean } = { force: false },
 ): Promise<string> {
   const { app } = ctx;
   const job = await getJob(ctx, workspace_id, id);
@@ -65,7 +80,7 @@ export async function cancelJob(
   const result = canceledResult(canceled_reason, ctx.username);
   const now = app.clock();
   await ctx.write({ resource: job.id }, async (tx) => {
-    const [queued] = await tx
+    const [ended] = await tx
       .update(jobs)
       .set({
         state: "completed",
@@ -76,9 +91,9 @@ export async function cancelJob(
         canceled_by: ctx.username,
         canceled_reason,
       })
-      .where(and(eq(jobs.id, job.id), eq(jobs.state, "queued")))
+      .where(and(eq(jobs.id, job.id), force ? ne(jobs.state, "completed") : eq(jobs.state, "queued")))
       .returning({ id: jobs.id });
-    if (queued) {
+    if (ended) {
       if (job.kind === "dependencies") {
         await settleLock(app, tx, job, { error: `the dependency job was canceled: ${canceled_reason}` });
       }
@@ -90,6 +105,7 @@ export async function cancelJob(
           result,
         }),
       );
+      if (force) tx.afterCommit(() => app.queue.cancel(job.id));
       return;
     }
     await tx
@@ -99,6 +115,26 @@ export async function cancelJob(
     tx.afterCommit(() => app.queue.cancel(job.id));
   });
   return job.id;
+}
+
+/**
+ * Cancels those of the jobs that are due or running and that the caller may see.
+ * @returns their ids
+ */
+export async function cancelSelection(
+  ctx: Context,
+  workspace_id: string,
+  ids: readonly string[],
+): Promise<string[]> {
+  const canceled: string[] = [];
+  for (const id of new Set(ids)) {
+    const job = await findJob(ctx.app, workspace_id, id);
+    if (!job || !mayRead(ctx.caller, job) || job.state === "completed") continue;
+    if (job.state === "queued" && job.scheduled_for > ctx.app.clock()) continue;
+    await cancelJob(ctx, workspace_id, id, undefined);
+    canceled.push(id);
+  }
+  return canceled;
 }
 
 /** The stored result of a canceled job, JSON text. */

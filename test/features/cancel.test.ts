@@ -1,0 +1,84 @@
+/** Canceling many jobs, and jobs whose worker is gone; what can be read of a job beside its result. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { jobs } from "../../src/queue/tables.ts";
+import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
+
+let server: TestServer;
+let ask: Ask;
+
+beforeAll(async () => {
+  server = await startTestServer({ workers: 1 });
+  ({ ask } = await server.workspace());
+  const code = "export const main = async (ms: number) => { await Bun.sleep(ms); return 1 }";
+  await deploy(ask, "acme", "u/admin/sleeps", code);
+});
+afterAll(() => server.stop());
+
+const start = async (ms: number, query = "") =>
+  (await expectOk(ask("POST", `/w/acme/jobs/run/p/u/admin/sleeps${query}`, { ms }))).text;
+
+const completed = (id: string): Promise<any> =>
+  until(async () => {
+    const answer = await ask("GET", `/w/acme/jobs_u/completed/get/${id}`);
+    return answer.status === 200 ? answer.json() : undefined;
+  }, `job ${id}`);
+
+test("a selection is canceled, queued and running ones; not what is scheduled, done, unknown or somebody else's", async () => {
+  const done = await start(0);
+  await completed(done);
+  const running = await start(60_000);
+  const queued = await Promise.all([start(60_000), start(60_000)]);
+  const scheduled = await start(0, "?scheduled_in_secs=3600");
+  const selection = [done, running, ...queued, queued[0], scheduled, crypto.randomUUID()];
+  const stranger = await server.member("acme", "stranger");
+  expect((await stranger.ask("POST", "/w/acme/jobs/queue/cancel_selection", selection)).json()).toEqual([]);
+  const answer = await ask("POST", "/w/acme/jobs/queue/cancel_selection", selection);
+  expect(answer.json().sort()).toEqual([running, ...queued].sort());
+  for (const id of [running, ...queued]) expect((await completed(id)).canceled).toBe(true);
+  expect((await completed(done)).canceled).toBe(false);
+  expect((await ask("GET", `/w/acme/jobs_u/get/${scheduled}`)).json().type).toBe("QueuedJob");
+  expect((await ask("POST", "/w/acme/jobs/queue/cancel_selection", ["x"])).status).toBe(400);
+});
+
+test("force_cancel ends a job whose worker is gone, and one that runs here with its process", async () => {
+  const lost = await start(0, "?scheduled_in_secs=3600");
+  await server.server.app.db.write(async (tx) => {
+    const gone = { state: "running", worker: "gone", last_ping: new Date(), started_at: new Date() } as const;
+    await tx.update(jobs).set(gone).where(eq(jobs.id, lost));
+  });
+  await expectOk(ask("POST", `/w/acme/jobs_u/queue/cancel/${lost}`, {}));
+  expect((await ask("GET", `/w/acme/jobs_u/completed/get/${lost}`)).status).toBe(404);
+  const force = (id: string) =>
+    expectOk(ask("POST", `/w/acme/jobs_u/queue/force_cancel/${id}`, { reason: "stuck" }));
+  expect((await force(lost)).text).toBe(lost);
+  expect((await completed(lost)).result.error).toMatchObject({
+    name: "Canceled",
+    reason: "stuck",
+    canceler: "admin",
+  });
+  const here = await start(60_000);
+  await force(here);
+  expect((await completed(here)).canceled).toBe(true);
+  // The only slot is free again.
+  expect((await ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/sleeps", { ms: 0 })).text).toBe("1");
+  expect((await force(here)).text).toContain("already completed");
+});
+
+test("timing, and the topmost ancestor", async () => {
+  const top = await start(5);
+  const middle = await start(0, `?parent_job=${top}`);
+  const leaf = await start(0, `?parent_job=${middle}`);
+  await completed(leaf);
+  for (const id of [top, middle, leaf]) {
+    expect((await ask("GET", `/w/acme/jobs_u/get_root_job_id/${id}`)).json()).toBe(top);
+  }
+  const job = await completed(top);
+  const timing = (await ask("GET", `/w/acme/jobs_u/completed/get_timing/${top}`)).json();
+  const { created_at, started_at, duration_ms } = job;
+  expect(timing).toEqual({ created_at, started_at, duration_ms });
+  const later = await start(0, "?scheduled_in_secs=3600");
+  expect(Object.keys((await ask("GET", `/w/acme/jobs_u/completed/get_timing/${later}`)).json())).toEqual([
+    "created_at",
+  ]);
+});
