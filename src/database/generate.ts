@@ -50,3 +50,6 @@ for (const dialect of ["sqlite", "postgres"] as const) {
 }
 lines.push("", "export const migrations = {", ...lists, "};", "");
 writeFileSync(`${folder}/index.ts`, lines.join("\n"));
+Bun.spawnSync([process.execPath, "x", "biome", "check", "--write", `${folder}/index.ts`], {
+  stdio: ["ignore", "inherit", "inherit"],
+});
