@@ -4,6 +4,7 @@ import type { Operation } from "../http/operation.ts";
 import { auditOperations } from "./audit/operations.ts";
 import { instanceOperations } from "./instance/operations.ts";
 import { cancelOperations } from "./jobs/cancel-operations.ts";
+import { listOperations } from "./jobs/list-operations.ts";
 import { jobOperations } from "./jobs/operations.ts";
 import { runOperations } from "./jobs/run-operations.ts";
 import { scriptOperations } from "./scripts/operations.ts";
@@ -28,6 +29,7 @@ export const features: Feature[] = [
   { file: "src/features/scripts/operations.ts", operations: scriptOperations },
   { file: "src/features/jobs/run-operations.ts", operations: runOperations },
   { file: "src/features/jobs/operations.ts", operations: jobOperations },
+  { file: "src/features/jobs/list-operations.ts", operations: listOperations },
   { file: "src/features/jobs/cancel-operations.ts", operations: cancelOperations },
   { file: "src/http/openapi.ts", operations: [openapiOperation(() => operations)] },
 ];

@@ -4,7 +4,7 @@ import type { Member } from "../context.ts";
 type Permissions = Record<string, boolean>;
 
 /** The names an entry of `extra_perms` may stand under for this member: the user, and each of its groups. */
-function* namesOf(member: Member): Generator<string> {
+export function* namesOf(member: Member): Generator<string> {
   yield `u/${member.username}`;
   yield "g/all";
   for (const group of member.groups) yield `g/${group}`;

@@ -92,16 +92,10 @@ async function admit(
     return { identity, member };
   }
   if (!identity) throw new Unauthorized("a valid token is needed");
-  if (op.access === "superAdmin") {
-    if (!identity.super_admin) throw new Forbidden("this needs a super admin");
-    if (identity.token?.workspace_id !== undefined) {
-      throw new Forbidden(`the token is bound to workspace ${identity.token.workspace_id}`);
-    }
-    return { identity, member: undefined };
-  }
-  if (op.access === "user" || workspace_id === undefined) {
+  if (op.access === "superAdmin" && !identity.super_admin) throw new Forbidden("this needs a super admin");
+  if (op.access === "superAdmin" || op.access === "user" || workspace_id === undefined) {
     if (identity.token?.workspace_id !== undefined && !op.bound) {
-      throw new Forbidden("this needs a token that is not bound to a workspace");
+      throw new Forbidden(`the token is bound to workspace ${identity.token.workspace_id}`);
     }
     return { identity, member: undefined };
   }

@@ -97,6 +97,7 @@ function toHandler(app: App, hooks: Hooks, op: Operation, identify: (() => Ident
     } catch (thrown) {
       const error = isTooDeep(thrown) ? new BadRequest("the input is nested too deeply") : thrown;
       logFailure(app, op, error);
+      // A refused flush is told to whoever wrote; this call has an error of its own to tell.
       await app.db.settled()?.catch(() => {});
       response = errorResponse(error, request.headers.get("accept"));
     }

@@ -11,8 +11,10 @@ export interface Consumer {
   take(job: Job): void;
   /** There may be queued jobs that are due. */
   wake(): void;
-  /** Stops a job of this worker if it has it. @returns true when it had */
-  cancel(job_id: string): boolean;
+  /** Whether this worker has the job, running or about to. */
+  has(job_id: string): boolean;
+  /** Stops a job of this worker if it has it. */
+  cancel(job_id: string): void;
 }
 
 export interface Queue {
@@ -24,7 +26,8 @@ export interface Queue {
   hand(job: Job): void;
   giveBack(): void;
   wake(): void;
-  cancel(job_id: string): boolean;
+  has(job_id: string): boolean;
+  cancel(job_id: string): void;
   /** Reserved and not yet handed over. */
   reserved(): number;
 }
@@ -51,7 +54,8 @@ export function createQueue(worker: string): Queue {
       consumer?.wake();
     },
     wake: () => consumer?.wake(),
-    cancel: (job_id) => consumer?.cancel(job_id) ?? false,
+    has: (job_id) => consumer?.has(job_id) ?? false,
+    cancel: (job_id) => consumer?.cancel(job_id),
     reserved: () => reserved,
   };
 }

@@ -60,11 +60,8 @@ export function createWorker(app: App, tags?: string[]): Worker {
     hasRoom: () => accepting && room() > 0,
     take,
     wake,
-    cancel(job_id) {
-      const controller = active.get(job_id);
-      controller?.abort();
-      return controller !== undefined;
-    },
+    has: (job_id) => active.has(job_id),
+    cancel: (job_id) => active.get(job_id)?.abort(),
   };
 
   function take(job: Job): void {

@@ -57,9 +57,16 @@ test("force_cancel ends a job whose worker is gone, and one that runs here with 
     reason: "stuck",
     canceler: "admin",
   });
-  const here = await start(60_000);
+  const { duration_ms } = await completed(lost);
+  expect(duration_ms).toBeGreaterThanOrEqual(0);
+  const code = "export const main = async () => { console.log('said'); await Bun.sleep(60_000) }";
+  await deploy(ask, "acme", "u/admin/talks", code);
+  const here = (await expectOk(ask("POST", "/w/acme/jobs/run/p/u/admin/talks", {}))).text;
+  const log = async () => (await ask("GET", `/w/acme/jobs_u/get_logs/${here}`)).text;
+  await until(async () => ((await log()) === "said\n" ? true : undefined), "the job to print");
   await force(here);
-  expect((await completed(here)).canceled).toBe(true);
+  const ended = await completed(here);
+  expect([ended.canceled, ended.duration_ms > 0, await log()]).toEqual([true, true, "said\n"]);
   // The only slot is free again.
   expect((await ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/sleeps", { ms: 0 })).text).toBe("1");
   expect((await force(here)).text).toContain("already completed");
@@ -81,4 +88,19 @@ test("timing, and the topmost ancestor", async () => {
   expect(Object.keys((await ask("GET", `/w/acme/jobs_u/completed/get_timing/${later}`)).json())).toEqual([
     "created_at",
   ]);
+});
+
+test("a list shows what may be read one by one: own jobs, and those of scripts a member owns or shares", async () => {
+  const reader = await server.member("acme", "reader");
+  const paths = ["u/admin/private", "u/reader/own", "g/all/shared"];
+  const ids: string[] = [];
+  for (const path of paths) {
+    await deploy(ask, "acme", path, "export const main = () => 1");
+    ids.push((await expectOk(ask("POST", `/w/acme/jobs/run/p/${path}`, {}))).text);
+  }
+  await expectOk(ask("POST", "/w/acme/jobs/run/p/u/reader/own?invisible_to_owner=true", {}));
+  const one = await Promise.all(ids.map((id) => reader.ask("GET", `/w/acme/jobs_u/get/${id}`)));
+  expect(one.map((answer) => answer.status)).toEqual([404, 200, 200]);
+  const list = (await reader.ask("GET", "/w/acme/jobs/list?job_kinds=script")).json();
+  expect(list.map((job: any) => job.id).sort()).toEqual([ids[1], ids[2]].sort());
 });

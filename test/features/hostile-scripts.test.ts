@@ -1,6 +1,7 @@
 /** What scripts may try against the server that runs them, and what their answers may not do to who reads them. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { type Ask, deploy, startTestServer, type TestServer } from "../harness.ts";
+import { existsSync } from "node:fs";
+import { type Ask, deploy, startTestServer, type TestServer, until } from "../harness.ts";
 
 let server: TestServer;
 let ask: Ask;
@@ -61,7 +62,7 @@ describe("the channel to the server", () => {
     const later =
       "export const main = () => { setTimeout(() => process.disconnect(), 5); return process.pid }";
     const first = (await answerOf(later)).json();
-    await Bun.sleep(50);
+    await until(() => (existsSync(`/proc/${first}`) ? undefined : true), "the process to be ended");
     expect((await run(`u/admin/hostile_${deployed}`)).json()).not.toBe(first);
   });
 });

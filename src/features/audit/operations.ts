@@ -1,6 +1,7 @@
-import { and, desc, eq, gt, inArray, lte, notInArray, or, sql } from "drizzle-orm";
+import { and, desc, eq, gt, inArray, lte, notInArray } from "drizzle-orm";
 import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
+import { startsWith } from "../../database/conditions.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
 import { moment, type Operation, operation, paging, responds, toWindow } from "../../http/operation.ts";
 import { auditLog } from "./tables.ts";
@@ -25,9 +26,6 @@ function visible(ctx: WorkspaceContext, workspace: string) {
     member.is_admin ? undefined : eq(auditLog.email, member.email),
   );
 }
-
-const startsWith = (column: typeof auditLog.operation | typeof auditLog.resource, text: string) =>
-  or(eq(column, text), sql`substr(${column}, 1, ${text.length}) = ${text}`);
 
 const csv = (text: string) => text.split(",").map((part) => part.trim());
 

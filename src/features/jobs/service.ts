@@ -1,10 +1,11 @@
 /** Reading and canceling jobs. */
-import { and, eq, ne } from "drizzle-orm";
-import type { App, Caller, Context } from "../../context.ts";
+import { and, eq, ne, or, type SQL } from "drizzle-orm";
+import type { App, Caller, Context, Member } from "../../context.ts";
+import { startsWith } from "../../database/conditions.ts";
 import { BadRequest, NotFound, Unauthorized } from "../../errors.ts";
 import { isUuid } from "../../lib/ids.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
-import { isOwner } from "../permissions.ts";
+import { isOwner, namesOf } from "../permissions.ts";
 import { settleLock } from "../scripts/service.ts";
 
 /**
@@ -48,6 +49,19 @@ export function mayRead(
   return job.visible_to_owner && job.script_path !== null && isOwner(member, job.script_path);
 }
 
+/** The same rule as `mayRead`, said to the database, so that pages of a list come out full. */
+export function visibleTo(member: Member): SQL | undefined {
+  if (member.is_admin) return undefined;
+  return or(
+    eq(jobs.permissioned_as, `u/${member.username}`),
+    eq(jobs.email, member.email),
+    and(
+      eq(jobs.visible_to_owner, true),
+      or(...[...namesOf(member)].map((name) => startsWith(jobs.script_path, `${name}/`))),
+    ),
+  );
+}
+
 /** Follows a job's parents to the topmost; one that is gone ends the way. */
 export async function rootOf(app: App, job: Job): Promise<string> {
   const seen = new Set<string>();
@@ -63,7 +77,7 @@ export async function rootOf(app: App, job: Job): Promise<string> {
 
 /**
  * Cancels a job: a queued one is completed at once, a running one is stopped with everything it started.
- * @param force completes a running one at once too, whether or not its worker can still be told to stop it
+ * @param force completes a running one at once too when its worker is another one, which may be gone
  * @returns what happened, for the caller to read
  */
 export async function cancelJob(
@@ -73,47 +87,9 @@ export async function cancelJob(
   reason: string | undefined,
   { force }: { force: boolean } = { force: false },
 ): Promise<string> {
-  const { app } = ctx;
   const job = await getJob(ctx, workspace_id, id);
   if (job.state === "completed") return `job ${job.id} is already completed`;
-  const canceled_reason = reason ?? "canceled through the API";
-  const result = canceledResult(canceled_reason, ctx.username);
-  const now = app.clock();
-  await ctx.write({ resource: job.id }, async (tx) => {
-    const [ended] = await tx
-      .update(jobs)
-      .set({
-        state: "completed",
-        status: "canceled",
-        result,
-        completed_at: now,
-        duration_ms: 0,
-        canceled_by: ctx.username,
-        canceled_reason,
-      })
-      .where(and(eq(jobs.id, job.id), force ? ne(jobs.state, "completed") : eq(jobs.state, "queued")))
-      .returning({ id: jobs.id });
-    if (ended) {
-      if (job.kind === "dependencies") {
-        await settleLock(app, tx, job, { error: `the dependency job was canceled: ${canceled_reason}` });
-      }
-      tx.afterCommit(() =>
-        app.events.publishFinished({
-          id: job.id,
-          workspace_id: job.workspace_id,
-          status: "canceled",
-          result,
-        }),
-      );
-      if (force) tx.afterCommit(() => app.queue.cancel(job.id));
-      return;
-    }
-    await tx
-      .update(jobs)
-      .set({ cancel_requested: true, canceled_by: ctx.username, canceled_reason })
-      .where(and(eq(jobs.id, job.id), eq(jobs.state, "running")));
-    tx.afterCommit(() => app.queue.cancel(job.id));
-  });
+  await cancelUnfinished(ctx, job, reason ?? "canceled through the API", force && !ctx.app.queue.has(job.id));
   return job.id;
 }
 
@@ -126,15 +102,56 @@ export async function cancelSelection(
   workspace_id: string,
   ids: readonly string[],
 ): Promise<string[]> {
-  const canceled: string[] = [];
-  for (const id of new Set(ids)) {
+  const now = ctx.app.clock();
+  const cancelOne = async (id: string) => {
     const job = await findJob(ctx.app, workspace_id, id);
-    if (!job || !mayRead(ctx.caller, job) || job.state === "completed") continue;
-    if (job.state === "queued" && job.scheduled_for > ctx.app.clock()) continue;
-    await cancelJob(ctx, workspace_id, id, undefined);
-    canceled.push(id);
-  }
-  return canceled;
+    if (!job || !mayRead(ctx.caller, job) || job.state === "completed") return undefined;
+    if (job.state === "queued" && job.scheduled_for > now) return undefined;
+    await cancelUnfinished(ctx, job, "canceled through the API", false);
+    return id;
+  };
+  const canceled = await Promise.all([...new Set(ids)].map(cancelOne));
+  return canceled.filter((id) => id !== undefined);
+}
+
+/** @param whileRunning completes the row of a running job as well, instead of asking its worker to stop */
+async function cancelUnfinished(
+  ctx: Context,
+  job: Job,
+  canceled_reason: string,
+  whileRunning: boolean,
+): Promise<void> {
+  const { app } = ctx;
+  const result = canceledResult(canceled_reason, ctx.username);
+  const now = app.clock();
+  const canceled = { canceled_by: ctx.username, canceled_reason };
+  await ctx.write({ resource: job.id }, async (tx) => {
+    const [ended] = await tx
+      .update(jobs)
+      .set({
+        ...canceled,
+        state: "completed",
+        status: "canceled",
+        result,
+        completed_at: now,
+        duration_ms: job.started_at ? now.getTime() - job.started_at.getTime() : 0,
+      })
+      .where(and(eq(jobs.id, job.id), whileRunning ? ne(jobs.state, "completed") : eq(jobs.state, "queued")))
+      .returning({ id: jobs.id });
+    if (ended) {
+      if (job.kind === "dependencies") {
+        await settleLock(app, tx, job, { error: `the dependency job was canceled: ${canceled_reason}` });
+      }
+      const end = { id: job.id, workspace_id: job.workspace_id, status: "canceled", result } as const;
+      tx.afterCommit(() => app.events.publishFinished(end));
+      return;
+    }
+    await tx
+      .update(jobs)
+      .set({ ...canceled, cancel_requested: true })
+      .where(and(eq(jobs.id, job.id), eq(jobs.state, "running")));
+    tx.afterCommit(() => app.queue.cancel(job.id));
+  });
 }
 
 /** The stored result of a canceled job, JSON text. */

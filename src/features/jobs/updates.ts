@@ -100,9 +100,9 @@ export function updateStream(
           continue;
         }
         const job = await findJob(app, workspace_id, job_id);
-        await app.db.settled();
         if (!job) return finish({ type: "notfound" });
         const update = await jobUpdate(app, job, seen);
+        await app.db.settled();
         const isNew =
           first ||
           update.completed ||

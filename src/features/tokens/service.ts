@@ -123,6 +123,7 @@ export async function issueToken(app: App, tx: Tx, token: NewToken): Promise<str
  */
 export async function createToken(ctx: UserContext, body: Omit<NewToken, "email" | "kind">): Promise<string> {
   const { email, token: own } = ctx.caller.identity;
+  if (own?.job) throw new Forbidden("a job's token ends with its job, so it makes none that stays");
   const token = { ...body, workspace_id: body.workspace_id ?? own?.workspace_id };
   checkNewToken(ctx, token);
   if (own?.workspace_id !== undefined && own.workspace_id !== token.workspace_id) {

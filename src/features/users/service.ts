@@ -107,9 +107,7 @@ export function sessionCookie(app: App, token: string): string {
 export async function setPassword(ctx: UserContext, password: string): Promise<void> {
   const { app } = ctx;
   const { email, token } = ctx.caller.identity;
-  if (token?.scopes?.length || token?.workspace_id !== undefined) {
-    throw new Forbidden("a token bound to scopes or a workspace changes no password");
-  }
+  if (token?.scopes?.length) throw new Forbidden("a token bound to scopes changes no password");
   const user = await getUser(app, email);
   if (user.login_type !== "password") {
     throw new BadRequest(`${email} logs in with ${user.login_type} and has no password here`);

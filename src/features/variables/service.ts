@@ -1,5 +1,6 @@
-import { and, asc, eq, gt, isNull, or, sql } from "drizzle-orm";
+import { and, asc, eq, gt, isNull, or } from "drizzle-orm";
 import type { WorkspaceContext } from "../../context.ts";
+import { startsWith } from "../../database/conditions.ts";
 import type { Reader } from "../../database/database.ts";
 import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
 import { checkPath } from "../../lib/paths.ts";
@@ -173,9 +174,7 @@ export async function listVariables(
       and(
         eq(variables.workspace_id, member.workspace_id),
         or(isNull(variables.expires_at), gt(variables.expires_at, ctx.app.clock())),
-        query.path_start
-          ? sql`substr(${variables.path}, 1, ${query.path_start.length}) = ${query.path_start}`
-          : undefined,
+        query.path_start ? startsWith(variables.path, query.path_start) : undefined,
       ),
     )
     .orderBy(asc(variables.path));
