@@ -90,6 +90,24 @@ export const SETTINGS = {
     default: 600,
     meaning: "seconds a synchronous call waits",
   },
+  max_waiting_calls: {
+    variable: "SVC_MAX_WAITING_CALLS",
+    kind: "number",
+    default: 2_000,
+    meaning: "synchronous calls that may wait for a free slot; more are told to come back later (503)",
+  },
+  queue_limit: {
+    variable: "QUEUE_LIMIT_WAIT_RESULT",
+    kind: "number",
+    default: 0,
+    meaning: "queued jobs beyond which synchronous calls are refused; 0 means no limit",
+  },
+  retention_s: {
+    variable: "JOB_RETENTION_SECS",
+    kind: "number",
+    default: 2_592_000,
+    meaning: "seconds for which completed jobs are kept with their logs; 0 keeps them for good",
+  },
   drain_s: {
     variable: "SVC_DRAIN_S",
     kind: "number",

@@ -44,6 +44,12 @@ const SUBMITTED = [
   "root_job",
   "visible_to_owner",
   "trigger_kind",
+  "schedule_path",
+  "concurrency_key",
+  "concurrent_limit",
+  "concurrency_time_window_s",
+  "cache_ttl",
+  "delete_after_use",
   "worker",
 ] as const satisfies (keyof NewJob)[];
 
@@ -57,6 +63,7 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
   for (const name of SUBMITTED) values[name] = job[name] ?? null;
   values.priority = job.priority ?? 0;
   values.visible_to_owner = job.visible_to_owner ?? true;
+  values.delete_after_use = job.delete_after_use ?? false;
   await tx.exec(insert, values);
 }
 

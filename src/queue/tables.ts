@@ -38,6 +38,19 @@ export const jobs = table(
     root_job: text("root_job"),
     visible_to_owner: boolean("visible_to_owner").notNull().default(true),
     trigger_kind: text("trigger_kind"),
+    schedule_path: text("schedule_path"),
+    /** Of the jobs with this key in the workspace, at most `concurrent_limit` begin within any window. */
+    concurrency_key: text("concurrency_key"),
+    concurrent_limit: integer("concurrent_limit"),
+    concurrency_time_window_s: integer("concurrency_time_window_s"),
+    /** It was due and had to give way: `scheduled_for` was moved on, and moves back when one of its key ends. */
+    concurrency_blocked: boolean("concurrency_blocked").notNull().default(false),
+    /** Seconds for which its result serves other runs of the same code, arguments and identity. */
+    cache_ttl: integer("cache_ttl"),
+    /** Arguments, result and log are kept in memory only: the row never holds them. */
+    delete_after_use: boolean("delete_after_use").notNull().default(false),
+    /** Percent, as the job itself tells. */
+    progress: integer("progress"),
     cancel_requested: boolean("cancel_requested").notNull().default(false),
     canceled_by: text("canceled_by"),
     canceled_reason: text("canceled_reason"),
@@ -54,6 +67,12 @@ export const jobs = table(
     index("jobs_by_workspace").on(t.workspace_id, t.id),
     index("jobs_queued").on(sql`priority DESC`, t.scheduled_for, t.id).where(sql`state = 'queued'`),
     index("jobs_running").on(t.worker).where(sql`state = 'running'`),
+    index("jobs_completed").on(t.completed_at).where(sql`state = 'completed'`),
+    index("jobs_by_path").on(t.workspace_id, t.script_path, t.id),
+    index("jobs_by_parent").on(t.parent_job).where(sql`parent_job IS NOT NULL`),
+    index("jobs_by_concurrency")
+      .on(t.workspace_id, t.concurrency_key, t.started_at)
+      .where(sql`concurrency_key IS NOT NULL`),
   ],
 );
 
@@ -77,6 +96,39 @@ export const jobStreams = table(
     content: text("content").notNull(),
   },
   (t) => [primaryKey({ columns: [t.job_id, t.seq] })],
+);
+
+/** Results that serve later runs of the same code, arguments and identity, until they expire. */
+export const jobCache = table(
+  "job_cache",
+  {
+    /** SHA-256 of what makes two runs the same. */
+    key: text("key").primaryKey(),
+    workspace_id: text("workspace_id").notNull(),
+    /** JSON text. */
+    result: text("result").notNull(),
+    expires_at: timestamp("expires_at").notNull(),
+  },
+  (t) => [index("job_cache_by_expiry").on(t.expires_at)],
+);
+
+/** Which job a caller's idempotency key stands for (draft-ietf-httpapi-idempotency-key-header). */
+export const idempotencyKeys = table(
+  "idempotency_keys",
+  {
+    workspace_id: text("workspace_id").notNull(),
+    /** E-mail of the caller: keys of different callers never meet. */
+    email: text("email").notNull(),
+    key: text("key").notNull(),
+    /** SHA-256 of what was asked for. */
+    fingerprint: text("fingerprint").notNull(),
+    job_id: text("job_id").notNull(),
+    created_at: timestamp("created_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.workspace_id, t.email, t.key] }),
+    index("idempotency_keys_by_age").on(t.created_at),
+  ],
 );
 
 export type Job = typeof jobs.$inferSelect;

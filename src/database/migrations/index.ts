@@ -1,9 +1,17 @@
 /** Written by `bun run db:generate`: the migrations, in order, as they travel inside the executable. */
 
 import postgres_0000_init from "./postgres/0000_init.sql" with { type: "text" };
+import postgres_0001_jobs_whole from "./postgres/0001_jobs_whole.sql" with { type: "text" };
 import sqlite_0000_init from "./sqlite/0000_init.sql" with { type: "text" };
+import sqlite_0001_jobs_whole from "./sqlite/0001_jobs_whole.sql" with { type: "text" };
 
 export const migrations = {
-  sqlite: [{ name: "0000_init", sql: sqlite_0000_init }],
-  postgres: [{ name: "0000_init", sql: postgres_0000_init }],
+  sqlite: [
+    { name: "0000_init", sql: sqlite_0000_init },
+    { name: "0001_jobs_whole", sql: sqlite_0001_jobs_whole },
+  ],
+  postgres: [
+    { name: "0000_init", sql: postgres_0000_init },
+    { name: "0001_jobs_whole", sql: postgres_0001_jobs_whole },
+  ],
 };

@@ -139,6 +139,8 @@ const UNFINISHED = {
   mem_peak_kb: null,
   labels: null,
   deleted: false,
+  concurrency_blocked: false,
+  progress: null,
 } as const;
 
 function toRow(
@@ -175,6 +177,12 @@ function toRow(
     parent_job: options.parent_job ?? null,
     root_job: options.root_job ?? null,
     trigger_kind: "webhook",
+    schedule_path: null,
+    concurrency_key: null,
+    concurrent_limit: null,
+    concurrency_time_window_s: null,
+    cache_ttl: null,
+    delete_after_use: false,
   };
 }
 

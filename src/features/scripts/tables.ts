@@ -1,5 +1,6 @@
 import { kit } from "../../database/kit.ts";
 import type { ParameterBinding } from "../../runner/types.ts";
+import type { SignatureRule } from "../jobs/signatures.ts";
 
 const { table, text, integer, boolean, timestamp, json, serial, index, uniqueIndex } = kit;
 
@@ -44,6 +45,10 @@ export const scripts = table(
     isolation: text("isolation").$type<"shared" | "fresh">().notNull(),
     no_main_func: boolean("no_main_func").notNull(),
     has_preprocessor: boolean("has_preprocessor").notNull(),
+    /** How the function `preprocessor` takes its values: the whole event, or arguments by name. */
+    preprocessor_parameters: json<ParameterBinding[]>("preprocessor_parameters"),
+    /** How a request to its webhooks must be signed; null asks for no signature. */
+    signature: json<SignatureRule>("signature"),
     on_behalf_of_email: text("on_behalf_of_email"),
     deployment_message: text("deployment_message"),
     created_by: text("created_by").notNull(),

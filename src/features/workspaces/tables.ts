@@ -1,6 +1,7 @@
 import { kit } from "../../database/kit.ts";
+import type { LargeFileStorage } from "../storage/records.ts";
 
-const { table, text, boolean, timestamp, uniqueIndex, primaryKey } = kit;
+const { table, text, boolean, timestamp, json, uniqueIndex, primaryKey } = kit;
 
 export const workspaces = table("workspaces", {
   id: text("id").primaryKey(),
@@ -11,6 +12,8 @@ export const workspaces = table("workspaces", {
   created_at: timestamp("created_at").notNull(),
   /** The workspace's own key, wrapped by the instance key. */
   wrapped_key: text("wrapped_key").notNull(),
+  /** Where its jobs' files are kept; null: nowhere. */
+  large_file_storage: json<LargeFileStorage>("large_file_storage"),
 });
 
 export const workspaceMembers = table(
