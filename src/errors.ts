@@ -45,6 +45,14 @@ export class MethodNotAllowed extends SvcError {
 export class PayloadTooLarge extends SvcError {
   override readonly name: string = "PayloadTooLarge";
 }
+/** An idempotency key that stands for another request already. */
+export class IdempotencyKeyReused extends SvcError {
+  override readonly name: string = "IdempotencyKeyReused";
+}
+/** The thing is in a state that does not allow this. */
+export class Conflict extends SvcError {
+  override readonly name: string = "Conflict";
+}
 /** Too many attempts; `retry_after_s` says when the next one is welcome. */
 export class TooManyRequests extends SvcError {
   override readonly name: string = "TooManyRequests";

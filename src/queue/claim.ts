@@ -7,6 +7,7 @@
 import { and, asc, desc, eq, getTableColumns, inArray, lt, lte, sql } from "drizzle-orm";
 import { type Reader, statement, type Tx } from "../database/database.ts";
 import type { Dialect } from "../database/kit.ts";
+import { giveWay } from "./concurrency.ts";
 import type { QueueDriver } from "./driver.ts";
 import { type Job, jobs } from "./tables.ts";
 
@@ -65,7 +66,7 @@ async function claimByPriority(
     taken.push(...some.sort(byTime));
     if (taken.length >= claim.limit) break;
   }
-  return taken;
+  return giveWay(tx, taken, claim.now);
 }
 
 function byTime(a: Job, b: Job): number {

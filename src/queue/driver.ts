@@ -1,5 +1,5 @@
 /** What differs between the databases in claiming and waking, and the statements of the hot path. */
-import { and, eq, inArray, lt, or, sql } from "drizzle-orm";
+import { and, eq, inArray, lt, not, or, sql } from "drizzle-orm";
 import { type Database, statement, type Tx } from "../database/database.ts";
 import type { JobStatus } from "./states.ts";
 import { type Job, jobLogs, jobStreams, jobs, type NewJob } from "./tables.ts";
@@ -26,6 +26,7 @@ const SUBMITTED = [
   "created_by",
   "permissioned_as",
   "email",
+  "started_by",
   "created_at",
   "scheduled_for",
   "started_at",
@@ -97,6 +98,7 @@ const finish = statement<Record<keyof Finish, unknown>, { id: string }[]>((q) =>
       labels: p("labels") as never,
       canceled_by: sql`coalesce(${p("canceled_by")}, ${jobs.canceled_by})`,
       canceled_reason: sql`coalesce(${p("canceled_reason")}, ${jobs.canceled_reason})`,
+      deleted: sql`${jobs.delete_after_use}`,
     })
     .where(and(eq(jobs.id, p("id")), eq(jobs.state, "running"), eq(jobs.worker, p("worker"))))
     .returning({ id: jobs.id }),
@@ -137,10 +139,13 @@ export async function putBack(
       options.worker === undefined ? undefined : eq(jobs.worker, options.worker),
       options.before === undefined ? undefined : lt(jobs.last_ping, options.before),
     );
-    const over = await tx
-      .select()
-      .from(jobs)
-      .where(and(lost, or(eq(jobs.cancel_requested, true), sql`${jobs.attempts} >= ${options.maxAttempts}`)));
+    const isOver = or(
+      eq(jobs.cancel_requested, true),
+      // Its arguments were in the lost worker's memory, and nowhere else.
+      eq(jobs.delete_after_use, true),
+      sql`${jobs.attempts} >= ${options.maxAttempts}`,
+    );
+    const over = await tx.select().from(jobs).where(and(lost, isOver));
     const requeued = await tx
       .update(jobs)
       .set({
@@ -150,7 +155,7 @@ export async function putBack(
         last_ping: null,
         attempts: sql`${jobs.attempts} + 1`,
       })
-      .where(and(lost, eq(jobs.cancel_requested, false), sql`${jobs.attempts} < ${options.maxAttempts}`))
+      .where(and(lost, not(isOver!)))
       .returning({ id: jobs.id });
     const ids = requeued.map((row) => row.id);
     await forgetOutput(tx, ids);

@@ -20,10 +20,14 @@ export interface Consumer {
 export interface Queue {
   /** The name that rows of this process's worker carry. */
   readonly worker: string;
+  /** Whether there is a worker in this process. */
+  hasWorker(): boolean;
   attach(consumer: Consumer | undefined): void;
   /** Reserves room; must be followed by `hand` or `giveBack`. */
   reserve(): boolean;
   hand(job: Job): void;
+  /** Hands over a job that no other worker could run, whether there is room or not. */
+  handAnyway(job: Job): void;
   giveBack(): void;
   wake(): void;
   has(job_id: string): boolean;
@@ -37,6 +41,7 @@ export function createQueue(worker: string): Queue {
   let reserved = 0;
   return {
     worker,
+    hasWorker: () => consumer !== undefined,
     attach(next) {
       consumer = next;
     },
@@ -49,6 +54,7 @@ export function createQueue(worker: string): Queue {
       reserved--;
       consumer?.take(job);
     },
+    handAnyway: (job) => consumer?.take(job),
     giveBack() {
       reserved--;
       consumer?.wake();

@@ -16,6 +16,8 @@ export const jobs = table(
     created_by: text("created_by").notNull(),
     permissioned_as: text("permissioned_as").notNull(),
     email: text("email").notNull(),
+    /** E-mail of who asked for it, where it runs on behalf of somebody else. */
+    started_by: text("started_by"),
     created_at: timestamp("created_at").notNull(),
     scheduled_for: timestamp("scheduled_for").notNull(),
     started_at: timestamp("started_at"),

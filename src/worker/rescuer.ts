@@ -2,6 +2,7 @@
 import type { App } from "../context.ts";
 import { canceledResult } from "../features/jobs/service.ts";
 import { settleLock } from "../features/scripts/service.ts";
+import { settlePlaces } from "../queue/concurrency.ts";
 import { finishJob, putBack } from "../queue/driver.ts";
 import { MAX_ATTEMPTS } from "../queue/states.ts";
 import type { Job } from "../queue/tables.ts";
@@ -29,7 +30,9 @@ export function createRescuer(app: App): Rescuer {
       await end(job, { status: "canceled", result });
     }
     for (const job of exhausted) {
-      const message = `the job lost its worker ${job.attempts + 1} times and was given up`;
+      const message = job.delete_after_use
+        ? "the job lost its worker, and its arguments were kept nowhere else"
+        : `the job lost its worker ${job.attempts + 1} times and was given up`;
       await end(job, failure({ name: "WorkerLost", message }));
       app.log.error({ job: job.id, attempts: job.attempts }, message);
     }
@@ -59,6 +62,7 @@ export function createRescuer(app: App): Rescuer {
       if (job.kind === "dependencies") {
         await settleLock(app, tx, job, { error: "the dependency job did not come to its end" });
       }
+      await settlePlaces(tx, job, now);
       return true;
     });
     if (ended) app.events.publishFinished({ id: job.id, workspace_id: job.workspace_id, status, result });

@@ -3,6 +3,7 @@ import { and, eq } from "drizzle-orm";
 import type { App } from "../context.ts";
 import type { Tx } from "../database/database.ts";
 import { StorageFull, SvcError } from "../errors.ts";
+import { cachedResult, cacheResult } from "../features/jobs/cached-results.ts";
 import { storeLogPiece, storeStreamPiece } from "../features/jobs/logs.ts";
 import { failureMark } from "../features/jobs/response-control.ts";
 import { canceledResult } from "../features/jobs/service.ts";
@@ -11,17 +12,22 @@ import { deployedByHash } from "../features/scripts/versions.ts";
 import { analyseScript } from "../languages/analyse.ts";
 import type { Language } from "../languages/types.ts";
 import { sha256 } from "../lib/ids.ts";
+import { settlePlaces } from "../queue/concurrency.ts";
 import { type Finish, finishJob, forgetOutput } from "../queue/driver.ts";
 import { type Job, jobs } from "../queue/tables.ts";
 import type { RunnableVersion, RunOutcome } from "../runner/types.ts";
 import { type Ending, failure } from "./ending.ts";
 import { jobEnvironment } from "./environment.ts";
+import { queueSuccessor, successorOf } from "./perpetual.ts";
 import { lockFor, resolveDependencies } from "./resolve-dependencies.ts";
 
 /** How often the log of a long job goes to the database. */
 const FLUSH_MS = 500;
 /** A commit that fails (a full disk) is tried again at growing intervals: the result is kept in memory meanwhile. */
 const RETRY_MS = [100, 500, 1_000, 5_000, 15_000];
+/** The log of a job that leaves nothing behind. */
+const DELETED = "##DELETED##";
+
 /** How often an ending is tried as it is before it is thought to be what the database refuses. */
 const MAX_WHOLE_TRIES = 2;
 
@@ -31,8 +37,9 @@ export const RELEASED = "released";
 /** Runs a job that is stored as running under this worker's name, and stores how it ended. */
 export async function runJob(app: App, job: Job, signal: AbortSignal): Promise<void> {
   const output = collectOutput(app, job);
-  const outcome = await attempt(app, job, signal, output);
+  let outcome = await attempt(app, job, signal, output);
   await output.stop();
+  if (outcome === "released" && job.delete_after_use) outcome = await canceledEnding(app, job);
   if (outcome === "released") {
     await release(app, job);
     return;
@@ -51,7 +58,12 @@ async function attempt(
       const ending = await resolveDependencies(app, job, output, signal);
       return signal.aborted ? await abortedEnding(app, job, signal) : ending;
     }
-    const version = await versionOf(app, job, signal, output);
+    const cached = job.cache_ttl ? await cachedResult(app, job) : undefined;
+    if (cached !== undefined) {
+      output.log("the result was taken from the cache: the same code has run with these arguments\n");
+      return { status: "success", result: cached };
+    }
+    const { version, restarts } = await codeOf(app, job, signal, output);
     const outcome = await app.runner.run(
       {
         job_id: job.id,
@@ -68,7 +80,9 @@ async function attempt(
       },
       signal,
     );
-    return await toEnding(app, job, outcome);
+    const ending = await toEnding(app, job, outcome);
+    if (restarts && ending !== "released" && ending.status !== "canceled") ending.restarts = true;
+    return ending;
   } catch (error) {
     if (signal.aborted) return abortedEnding(app, job, signal);
     if (!(error instanceof SvcError))
@@ -79,16 +93,23 @@ async function attempt(
   }
 }
 
-async function versionOf(app: App, job: Job, signal: AbortSignal, output: Output): Promise<RunnableVersion> {
+interface Code {
+  version: RunnableVersion;
+  /** Another run follows on this one. */
+  restarts: boolean;
+}
+
+async function codeOf(app: App, job: Job, signal: AbortSignal, output: Output): Promise<Code> {
   if (job.script_hash) {
     const found = deployedByHash(app, job.workspace_id, job.script_hash);
-    return (found instanceof Promise ? await found : found).version;
+    const { version, restart_unless_cancelled } = found instanceof Promise ? await found : found;
+    return { version, restarts: restart_unless_cancelled };
   }
   const content = job.raw_code ?? "";
   const language = job.language as Language;
   const analysis = await analyseScript(language, content);
   const lock = job.raw_lock || (await lockFor(app, analysis.dependencies, { onLog: output.log, signal }));
-  return {
+  const version: RunnableVersion = {
     id: sha256(`${language}\n${lock}\n${content}`).slice(0, 32),
     workspace_id: job.workspace_id,
     path: job.script_path ?? undefined,
@@ -100,6 +121,7 @@ async function versionOf(app: App, job: Job, signal: AbortSignal, output: Output
     envs: [],
     isolation: "fresh",
   };
+  return { version, restarts: false };
 }
 
 async function toEnding(app: App, job: Job, outcome: RunOutcome): Promise<Ending | "released"> {
@@ -111,6 +133,8 @@ async function toEnding(app: App, job: Job, outcome: RunOutcome): Promise<Ending
         result: outcome.result,
         mem_peak_kb: outcome.mem_peak_kb,
         preprocessed_args: outcome.preprocessed_args,
+        also:
+          job.cache_ttl && mark === undefined ? (tx) => cacheResult(app, tx, job, outcome.result) : undefined,
       };
     }
     case "failure":
@@ -171,6 +195,7 @@ function collectOutput(app: App, job: Job): Output {
   }
 
   function schedule(): void {
+    if (job.delete_after_use) return;
     timer ??= setInterval(() => {
       flushing = flushing
         .then(() => app.db.write(store))
@@ -249,14 +274,26 @@ async function store(
     canceled_by: null,
     canceled_reason: null,
   };
+  const successor = ending.restarts ? await successorOf(app, job, completed_at) : undefined;
   const finished = await app.db.write(async (tx) => {
-    if (!(await finishJob(tx, row))) return false;
-    await output?.store(tx);
+    if (!(await finishJob(tx, job.delete_after_use ? withoutTraces(row) : row))) return false;
+    if (job.delete_after_use) await storeLogPiece(tx, { job_id: job.id, seq: 0, content: DELETED });
+    else await output?.store(tx);
     if (ending.also) await ending.also(tx);
     else if (job.kind === "dependencies") await settleLock(app, tx, job, { error: errorText(result) });
+    if (successor) await queueSuccessor(app, tx, job, successor);
+    if (job.concurrency_key !== null) {
+      await settlePlaces(tx, job, completed_at);
+      tx.afterCommit(app.queue.wake);
+    }
     return true;
   });
   return finished ? { status, result } : undefined;
+}
+
+/** What the row says of a job that leaves nothing behind. */
+function withoutTraces(row: Finish): Finish {
+  return { ...row, result: "{}", args: null, labels: null };
 }
 
 function errorText(result: string): string {

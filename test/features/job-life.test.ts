@@ -62,6 +62,13 @@ describe("a job that lost its worker", () => {
     expect((await completed(id)).result.error.name).toBe("WorkerLost");
   });
 
+  test("is not run again when its arguments were kept nowhere", async () => {
+    const id = await lostJob({ delete_after_use: true, args: "{}" });
+    await rescue();
+    const job = await completed(id);
+    expect([job.success, job.result.error.message]).toEqual([false, expect.stringContaining("kept nowhere")]);
+  });
+
   test("ends as canceled when somebody canceled it meanwhile", async () => {
     const id = await lostJob({ cancel_requested: true, canceled_by: "ann", canceled_reason: "enough" });
     await rescue();

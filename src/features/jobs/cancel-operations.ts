@@ -1,7 +1,7 @@
 /** Canceling jobs. `jobs_u` serves callers without a login as well: whom it lets is in service.ts. */
 import { z } from "zod";
 import { type Operation, operation, responds } from "../../http/operation.ts";
-import { cancelJob, cancelSelection } from "./service.ts";
+import { cancelJob, cancelRunsOf, cancelSelection } from "./service.ts";
 
 const Reason = z.object({ reason: z.string().nullish() });
 
@@ -25,6 +25,7 @@ export const cancelQueuedJob = operation({
 
 const forceCancelQueuedJob = operation({
   ...common,
+  audit: { operation: "jobs.force_cancel", action_kind: "Delete" },
   name: "forceCancelJob",
   path: "/w/{workspace}/jobs_u/queue/force_cancel/{id}",
   access: "anyone",
@@ -33,6 +34,21 @@ const forceCancelQueuedJob = operation({
   responds: uuidOrNote,
   run: (ctx, { workspace, id, body }) =>
     cancelJob(ctx, workspace, id, body.reason ?? undefined, { force: true }),
+});
+
+const cancelPersistentJobs = operation({
+  ...common,
+  name: "cancelPersistentQueuedJobs",
+  path: "/w/{workspace}/jobs_u/queue/cancel_persistent/{path}",
+  access: "member",
+  summary: "Cancel all runs of a script, so that one which restarts until it is canceled stops",
+  body: Reason,
+  audit: { operation: "jobs.cancel_persistent", action_kind: "Delete" },
+  responds: responds.text("nothing"),
+  run: async (ctx, { path, body }) => {
+    await cancelRunsOf(ctx, path, body.reason ?? undefined);
+    return "";
+  },
 });
 
 const cancelSelectedJobs = operation({
@@ -46,4 +62,9 @@ const cancelSelectedJobs = operation({
   run: (ctx, { workspace, body }) => cancelSelection(ctx, workspace, body),
 });
 
-export const cancelOperations: Operation[] = [cancelQueuedJob, forceCancelQueuedJob, cancelSelectedJobs];
+export const cancelOperations: Operation[] = [
+  cancelQueuedJob,
+  forceCancelQueuedJob,
+  cancelPersistentJobs,
+  cancelSelectedJobs,
+];

@@ -53,7 +53,7 @@ function controlledResponse(value: Record<string, unknown>, normal: number): Res
   const body =
     encoding === undefined ? plainBody(value.result, has) : decodedBody(value.result, encoding, type);
   if (typeof type === "string") setHeader(answer, "content-type", type);
-  else if (!answer.has("content-type")) answer.set("content-type", defaultType(value.result));
+  else if (!answer.has("content-type")) answer.set("content-type", JSON_TYPE);
   contain(answer);
   return new Response(mayHaveBody(code) ? body : null, { status: code, headers: answer });
 }
@@ -70,10 +70,6 @@ function contain(answer: Headers): void {
       "sandbox allow-downloads allow-forms allow-modals allow-popups allow-scripts",
     );
   }
-}
-
-function defaultType(result: unknown): string {
-  return typeof result === "string" ? "text/plain; charset=utf-8" : JSON_TYPE;
 }
 
 function plainBody(result: unknown, has: boolean): string | null {

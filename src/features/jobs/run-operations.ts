@@ -5,9 +5,11 @@ import { flag, moment, type Operation, operation, responds, wholeNumber } from "
 import { analyseScript, checkLock } from "../../languages/analyse.ts";
 import { LANGUAGES } from "../scripts/records.ts";
 import { argumentsOf } from "./arguments.ts";
+import { idempotencyKey, submitOnce } from "./idempotency.ts";
 import { resultResponse } from "./response-control.ts";
 import {
   type RunOptions,
+  refuseBeyond,
   resolveTarget,
   type Submission,
   scriptSubmission,
@@ -36,6 +38,7 @@ const runQuery = {
   raw: flag.default(false),
   wrap_body: flag.default(false),
   payload: z.string().optional(),
+  cache_ttl: wholeNumber.min(0).optional(),
 };
 
 const AsyncQuery = z.object({
@@ -43,44 +46,53 @@ const AsyncQuery = z.object({
   scheduled_for: moment.optional(),
   scheduled_in_secs: wholeNumber.min(0).max(A_CENTURY_S).optional(),
 });
-const SyncQuery = z.object({ ...runQuery, error_status: flag.default(false) });
+const SyncQuery = z.object({
+  ...runQuery,
+  error_status: flag.default(false),
+  queue_limit: wholeNumber.min(0).optional(),
+});
 
-type Query = z.output<typeof AsyncQuery> | z.output<typeof SyncQuery>;
+type AsyncQuery = z.output<typeof AsyncQuery>;
+type SyncQuery = z.output<typeof SyncQuery>;
+type Query = AsyncQuery | SyncQuery;
 
-async function toSubmission(ctx: WorkspaceContext, target: Target, query: Query): Promise<Submission> {
+/** What the caller asks for; a synchronous call alone can have nothing of it stored. */
+async function toSubmission(
+  ctx: WorkspaceContext,
+  target: Target,
+  query: Query,
+  { sync }: { sync: boolean } = { sync: false },
+): Promise<Submission> {
   const deployed = await resolveTarget(ctx, target);
   const limit = ctx.app.config.max_body_mb * 1_000_000;
   const args = await argumentsOf(ctx.request, query, limit);
-  return scriptSubmission(deployed, args, query);
+  const submission = await scriptSubmission(ctx, deployed, args, query);
+  if (!sync) submission.delete_after_use = false;
+  return submission;
 }
 
-async function runAsync(
-  ctx: WorkspaceContext,
-  target: Target,
-  query: z.output<typeof AsyncQuery>,
-): Promise<string> {
-  const job = await submitJob(ctx, await toSubmission(ctx, target, query), query);
-  return job.id;
+/** Starts a job, or finds the one that the request's idempotency key stands for. @returns its id */
+async function start(ctx: WorkspaceContext, target: Target, query: Query): Promise<string> {
+  const key = idempotencyKey(ctx.request);
+  const submission = await toSubmission(ctx, target, query);
+  if (key === undefined) return (await submitJob(ctx, submission, query)).id;
+  return (await submitOnce(ctx, key, submission, query)).id;
 }
 
-async function runSync(
-  ctx: WorkspaceContext,
-  target: Target,
-  query: z.output<typeof SyncQuery>,
-): Promise<Response> {
-  const end = await submitAndWait(ctx, await toSubmission(ctx, target, query), query);
+async function runSync(ctx: WorkspaceContext, target: Target, query: SyncQuery): Promise<Response> {
+  const key = idempotencyKey(ctx.request);
+  const most = ctx.app.config.queue_limit || query.queue_limit;
+  if (most !== undefined) await refuseBeyond(ctx, most);
+  const submission = await toSubmission(ctx, target, query, { sync: true });
+  const end = await submitAndWait(ctx, submission, query, key);
   const failed = end.status === "failure" || end.status === "canceled";
   return resultResponse(end.result, { failed, errorStatus: query.error_status ? 500 : 200 });
 }
 
-async function runAndStream(
-  ctx: WorkspaceContext,
-  target: Target,
-  query: z.output<typeof SyncQuery>,
-): Promise<Response> {
-  const job = await submitJob(ctx, await toSubmission(ctx, target, query), query);
+async function runAndStream(ctx: WorkspaceContext, target: Target, query: SyncQuery): Promise<Response> {
+  const id = await start(ctx, target, query);
   const seen = { running: undefined, log_offset: 0, stream_offset: 0, no_logs: true, only_result: true };
-  return updateStream(ctx.app, job.workspace_id, job.id, { seen, limited: false });
+  return updateStream(ctx.app, ctx.caller.member.workspace_id, id, { seen, limited: false });
 }
 
 const runScript = { operation: "jobs.run.script", action_kind: "Execute" } as const;
@@ -88,118 +100,116 @@ const uuid = responds.created("uuid of the job");
 const result = responds.raw("application/json", "the result of the code, as its response controls say");
 const stream = responds.raw("text/event-stream", "updates of the job, to its completion");
 
-/** Scopes of runs name the script's path, which a hash does not tell: they are checked when the target is known. */
+/** Scopes of runs name the runnable's path, which a hash does not tell: they are checked when the target is known. */
 const common = { access: "member", scope: false, cors: true, ownWrites: true, audit: runScript } as const;
 
-export const runScriptByPath = operation({
-  ...common,
-  name: "runScriptByPath",
-  method: "POST",
-  path: `${base}/run/p/{path}`,
-  summary: "Start the newest version of a script; answers before it runs",
-  query: AsyncQuery,
-  responds: uuid,
-  run: (ctx, { path, query }) => runAsync(ctx, { path }, query),
-});
+/** What is said of a target: where it stands in the URL, and in summaries. */
+interface Form<S extends string> {
+  segment: S;
+  /** Part of the operations' names. */
+  name: string;
+  what: string;
+  target: (input: Record<string, string>) => Target;
+}
 
-export const runScriptByHash = operation({
-  ...common,
-  name: "runScriptByHash",
-  method: "POST",
-  path: `${base}/run/h/{hash}`,
-  summary: "Start one version of a script; answers before it runs",
-  query: AsyncQuery,
-  responds: uuid,
-  run: (ctx, { hash, query }) => runAsync(ctx, { hash }, query),
-});
+/** The run operations of one form of target: asynchronous, synchronous and streaming, by POST and by GET. */
+function runForms<const S extends string>({ segment, name, what, target }: Form<S>) {
+  const targetOf = (input: object) => target(input as Record<string, string>);
+  const sync = {
+    ...common,
+    path: `${base}/run_wait_result/${segment}`,
+    query: SyncQuery,
+    responds: result,
+    run: (ctx: WorkspaceContext, input: { query: SyncQuery }) => runSync(ctx, targetOf(input), input.query),
+  } as const;
+  const streaming = {
+    ...common,
+    path: `${base}/run_and_stream/${segment}`,
+    query: SyncQuery,
+    responds: stream,
+    run: (ctx: WorkspaceContext, input: { query: SyncQuery }) =>
+      runAndStream(ctx, targetOf(input), input.query),
+  } as const;
+  return {
+    async: operation({
+      ...common,
+      name: `run${name}`,
+      method: "POST",
+      path: `${base}/run/${segment}`,
+      summary: `Start ${what}; answers before it runs`,
+      query: AsyncQuery,
+      responds: uuid,
+      run: (ctx, input) => start(ctx, targetOf(input), input.query as AsyncQuery),
+    }),
+    sync: operation({
+      ...sync,
+      name: `runWaitResult${name}`,
+      method: "POST",
+      summary: `Run ${what} and answer its result`,
+    }),
+    syncGet: operation({
+      ...sync,
+      name: `runWaitResult${name}Get`,
+      method: "GET",
+      summary: `Run ${what} with a base64 payload and answer its result`,
+    }),
+    stream: operation({
+      ...streaming,
+      name: `runAndStream${name}`,
+      method: "POST",
+      summary: `Run ${what} and stream its updates`,
+    }),
+    streamGet: operation({
+      ...streaming,
+      name: `runAndStream${name}Get`,
+      method: "GET",
+      summary: `Run ${what} with a base64 payload and stream its updates`,
+    }),
+  };
+}
 
-export const runWaitResultByPath = operation({
-  ...common,
-  name: "runWaitResultByPath",
-  method: "POST",
-  path: `${base}/run_wait_result/p/{path}`,
-  summary: "Run the newest version of a script and answer its result",
-  query: SyncQuery,
-  responds: result,
-  run: (ctx, { path, query }) => runSync(ctx, { path }, query),
-});
+const scriptByPath = {
+  segment: "p/{path}",
+  name: "ScriptByPath",
+  what: "the newest version of a script, or else of a flow,",
+  target: ({ path }) => ({ path: path! }),
+} as const satisfies Form<string>;
+const scriptByHash = {
+  segment: "h/{hash}",
+  name: "ScriptByHash",
+  what: "one version of a script",
+  target: ({ hash }) => ({ hash: hash! }),
+} as const satisfies Form<string>;
+const flowByPath = {
+  segment: "f/{path}",
+  name: "FlowByPath",
+  what: "the newest version of a flow",
+  target: ({ path }) => ({ flow: path! }),
+} as const satisfies Form<string>;
+const flowByVersion = {
+  segment: "fv/{version}",
+  name: "FlowByVersion",
+  what: "one version of a flow",
+  target: ({ version }) => ({ flow_version: version! }),
+} as const satisfies Form<string>;
 
-export const runWaitResultByPathGet = operation({
-  ...common,
-  name: "runWaitResultByPathGet",
-  method: "GET",
-  path: `${base}/run_wait_result/p/{path}`,
-  summary: "Run the newest version of a script with a base64 payload and answer its result",
-  query: SyncQuery,
-  responds: result,
-  run: (ctx, { path, query }) => runSync(ctx, { path }, query),
-});
+const runScripts = runForms(scriptByPath);
+export const runScriptByPath = runScripts.async;
 
-export const runWaitResultByHash = operation({
-  ...common,
-  name: "runWaitResultByHash",
-  method: "POST",
-  path: `${base}/run_wait_result/h/{hash}`,
-  summary: "Run one version of a script and answer its result",
-  query: SyncQuery,
-  responds: result,
-  run: (ctx, { hash, query }) => runSync(ctx, { hash }, query),
-});
-
-export const runWaitResultByHashGet = operation({
-  ...common,
-  name: "runWaitResultByHashGet",
-  method: "GET",
-  path: `${base}/run_wait_result/h/{hash}`,
-  summary: "Run one version of a script with a base64 payload and answer its result",
-  query: SyncQuery,
-  responds: result,
-  run: (ctx, { hash, query }) => runSync(ctx, { hash }, query),
-});
-
-export const runAndStreamByPath = operation({
-  ...common,
-  name: "runAndStreamByPath",
-  method: "POST",
-  path: `${base}/run_and_stream/p/{path}`,
-  summary: "Run the newest version of a script and stream its updates",
-  query: SyncQuery,
-  responds: stream,
-  run: (ctx, { path, query }) => runAndStream(ctx, { path }, query),
-});
-
-export const runAndStreamByPathGet = operation({
-  ...common,
-  name: "runAndStreamByPathGet",
-  method: "GET",
-  path: `${base}/run_and_stream/p/{path}`,
-  summary: "Run the newest version of a script with a base64 payload and stream its updates",
-  query: SyncQuery,
-  responds: stream,
-  run: (ctx, { path, query }) => runAndStream(ctx, { path }, query),
-});
-
-export const runAndStreamByHash = operation({
-  ...common,
-  name: "runAndStreamByHash",
-  method: "POST",
-  path: `${base}/run_and_stream/h/{hash}`,
-  summary: "Run one version of a script and stream its updates",
-  query: SyncQuery,
-  responds: stream,
-  run: (ctx, { hash, query }) => runAndStream(ctx, { hash }, query),
-});
-
-export const runAndStreamByHashGet = operation({
-  ...common,
-  name: "runAndStreamByHashGet",
-  method: "GET",
-  path: `${base}/run_and_stream/h/{hash}`,
-  summary: "Run one version of a script with a base64 payload and stream its updates",
-  query: SyncQuery,
-  responds: stream,
-  run: (ctx, { hash, query }) => runAndStream(ctx, { hash }, query),
-});
+/** The synchronous call under the name that the listing of runnables gives to AI products. */
+function aiSync<const S extends string>({ segment, name, what, target }: Form<S>) {
+  return operation({
+    ...common,
+    name: `aiSync${name}`,
+    method: "POST",
+    path: `${base}/ai_sync/${segment}`,
+    summary: `Run ${what} for an AI product and answer its result`,
+    query: SyncQuery,
+    responds: result,
+    run: (ctx, input) =>
+      runSync(ctx, target(input as unknown as Record<string, string>), input.query as SyncQuery),
+  });
+}
 
 const Preview = z.object({
   args: z.record(z.string(), z.unknown()).default({}),
@@ -274,16 +284,12 @@ export const runWaitResultPreview = operation({
 });
 
 export const runOperations: Operation[] = [
-  runScriptByPath,
-  runScriptByHash,
-  runWaitResultByPath,
-  runWaitResultByPathGet,
-  runWaitResultByHash,
-  runWaitResultByHashGet,
-  runAndStreamByPath,
-  runAndStreamByPathGet,
-  runAndStreamByHash,
-  runAndStreamByHashGet,
+  ...Object.values(runScripts),
+  ...Object.values(runForms(scriptByHash)),
+  ...Object.values(runForms(flowByPath)),
+  ...Object.values(runForms(flowByVersion)),
+  aiSync(scriptByPath),
+  aiSync(flowByPath),
   runPreview,
   runWaitResultPreview,
 ];

@@ -1,9 +1,10 @@
 /** Reading and canceling jobs. */
 import { and, eq, ne, or, type SQL } from "drizzle-orm";
-import type { App, Caller, Context, Member } from "../../context.ts";
+import type { App, Caller, Context, Member, WorkspaceContext } from "../../context.ts";
 import { startsWith } from "../../database/conditions.ts";
 import { BadRequest, NotFound, Unauthorized } from "../../errors.ts";
 import { isUuid } from "../../lib/ids.ts";
+import { settlePlaces } from "../../queue/concurrency.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
 import { isOwner, namesOf } from "../permissions.ts";
 import { settleLock } from "../scripts/service.ts";
@@ -40,12 +41,12 @@ function requireVisible(caller: Caller, job: Job): void {
 /** Whether a member may see a job. */
 export function mayRead(
   caller: Caller,
-  job: Pick<Job, "permissioned_as" | "email" | "script_path" | "visible_to_owner" | "created_by">,
+  job: Pick<Job, "permissioned_as" | "email" | "started_by" | "script_path" | "visible_to_owner">,
 ): boolean {
   const { member } = caller;
   if (!member) return false;
-  if (member.is_admin || job.permissioned_as === `u/${member.username}` || job.email === member.email)
-    return true;
+  if (member.is_admin || job.permissioned_as === `u/${member.username}`) return true;
+  if (job.email === member.email || job.started_by === member.email) return true;
   return job.visible_to_owner && job.script_path !== null && isOwner(member, job.script_path);
 }
 
@@ -55,6 +56,7 @@ export function visibleTo(member: Member): SQL | undefined {
   return or(
     eq(jobs.permissioned_as, `u/${member.username}`),
     eq(jobs.email, member.email),
+    eq(jobs.started_by, member.email),
     and(
       eq(jobs.visible_to_owner, true),
       or(...[...namesOf(member)].map((name) => startsWith(jobs.script_path, `${name}/`))),
@@ -114,6 +116,31 @@ export async function cancelSelection(
   return canceled.filter((id) => id !== undefined);
 }
 
+/**
+ * Ends every run of a script, due, scheduled or running, also of one that begins again whenever it ends.
+ * @throws NotFound, Forbidden when the caller may not write to the path
+ */
+export async function cancelRunsOf(
+  ctx: WorkspaceContext,
+  path: string,
+  reason: string | undefined,
+): Promise<void> {
+  const { member } = ctx.caller;
+  const unfinished = await ctx.app.db.read
+    .select()
+    .from(jobs)
+    .where(
+      and(
+        eq(jobs.workspace_id, member.workspace_id),
+        eq(jobs.script_path, path),
+        eq(jobs.kind, "script"),
+        ne(jobs.state, "completed"),
+        visibleTo(member),
+      ),
+    );
+  for (const job of unfinished) await cancelUnfinished(ctx, job, reason ?? "canceled through the API", false);
+}
+
 /** @param whileRunning completes the row of a running job as well, instead of asking its worker to stop */
 async function cancelUnfinished(
   ctx: Context,
@@ -141,6 +168,10 @@ async function cancelUnfinished(
     if (ended) {
       if (job.kind === "dependencies") {
         await settleLock(app, tx, job, { error: `the dependency job was canceled: ${canceled_reason}` });
+      }
+      if (job.concurrency_key !== null) {
+        await settlePlaces(tx, job, now);
+        tx.afterCommit(app.queue.wake);
       }
       const end = { id: job.id, workspace_id: job.workspace_id, status: "canceled", result } as const;
       tx.afterCommit(() => app.events.publishFinished(end));

@@ -1,8 +1,8 @@
 /** Submitting a job: nothing is answered before its row is committed. */
-import { eq } from "drizzle-orm";
-import type { WorkspaceContext } from "../../context.ts";
+import { and, eq, lte, sql } from "drizzle-orm";
+import type { App, Context, WorkspaceContext } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
-import { BadRequest, NotFound } from "../../errors.ts";
+import { BadRequest, NotFound, Unavailable } from "../../errors.ts";
 import { refuseWhileDraining } from "../../http/execute.ts";
 import { newJobId } from "../../lib/ids.ts";
 import { insertJob } from "../../queue/driver.ts";
@@ -11,6 +11,8 @@ import { type Job, jobs } from "../../queue/tables.ts";
 import { canRead } from "../permissions.ts";
 import { type Deployed, deployedByHash, deployedByPath } from "../scripts/versions.ts";
 import { checkScopes } from "../tokens/scopes.ts";
+import { resolveMember } from "../workspaces/members.ts";
+import { interpolate } from "./interpolate.ts";
 
 /** What the caller may ask of any run. */
 export interface RunOptions {
@@ -22,6 +24,8 @@ export interface RunOptions {
   job_id?: string | undefined;
   timeout?: number | undefined;
   invisible_to_owner?: boolean | undefined;
+  /** Seconds for which the result serves later runs; sets or overrides what the script says. */
+  cache_ttl?: number | undefined;
 }
 
 export interface Submission {
@@ -37,9 +41,22 @@ export interface Submission {
   /** JSON text of an object. */
   args: string;
   visible_to_owner: boolean;
+  /** Who it runs as, where that is not the caller. */
+  runs_as?: { permissioned_as: string; email: string } | undefined;
+  concurrency?: { key: string; limit: number; window_s: number } | undefined;
+  cache_ttl?: number | undefined;
+  /** Arguments, result and log are never stored; only a caller who waits for the result can ask for that. */
+  delete_after_use?: boolean | undefined;
 }
 
-export type Target = { path: string } | { hash: string };
+export interface SubmitHow {
+  /** `options.job_id` was made here, so that nobody else can know it. */
+  ownId?: boolean;
+  /** Stored together with the job. */
+  also?: (tx: Tx, job_id: string) => Promise<void>;
+}
+
+export type Target = { path: string } | { hash: string } | { flow: string } | { flow_version: string };
 
 /**
  * The version a run form names, when the caller may run it.
@@ -47,6 +64,10 @@ export type Target = { path: string } | { hash: string };
  */
 export async function resolveTarget(ctx: WorkspaceContext, target: Target): Promise<Deployed> {
   const { member, identity } = ctx.caller;
+  if ("flow" in target) throw new NotFound(`flow ${target.flow} in workspace ${member.workspace_id}`);
+  if ("flow_version" in target) {
+    throw new NotFound(`flow version ${target.flow_version} in workspace ${member.workspace_id}`);
+  }
   const found =
     "path" in target
       ? deployedByPath(ctx.app, member.workspace_id, target.path)
@@ -59,18 +80,49 @@ export async function resolveTarget(ctx: WorkspaceContext, target: Target): Prom
   return deployed;
 }
 
-export function scriptSubmission(deployed: Deployed, args: string, options: RunOptions): Submission {
+/** @throws BadRequest when the script runs on behalf of somebody who has left */
+export async function scriptSubmission(
+  ctx: WorkspaceContext,
+  deployed: Deployed,
+  args: string,
+  options: RunOptions,
+): Promise<Submission> {
+  const { workspace_id } = ctx.caller.member;
+  const { concurrency, on_behalf_of_email } = deployed;
+  const scope = { workspace_id, args };
   return {
     kind: "script",
     script_path: deployed.path,
     script_hash: deployed.hash,
     language: deployed.version.language,
-    tag: options.tag || deployed.tag,
+    tag: interpolate(options.tag || deployed.tag, scope),
     priority: deployed.priority,
     timeout_s: shorter(options.timeout, deployed.timeout_s),
     args,
     visible_to_owner: !options.invisible_to_owner && !deployed.visible_to_runner_only,
+    runs_as: on_behalf_of_email === undefined ? undefined : await onBehalfOf(ctx, on_behalf_of_email),
+    concurrency: concurrency && {
+      ...concurrency,
+      key: interpolate(concurrency.key ?? `${workspace_id}/script/${deployed.path}`, scope),
+    },
+    cache_ttl: options.cache_ttl || deployed.cache_ttl,
+    delete_after_use: deployed.delete_after_use,
   };
+}
+
+async function onBehalfOf(
+  ctx: WorkspaceContext,
+  email: string,
+): Promise<{ permissioned_as: string; email: string }> {
+  const { workspace_id } = ctx.caller.member;
+  const nobody = { super_admin: false, devops: false, token: undefined };
+  const member = await resolveMember(ctx.app, { ...nobody, email }, workspace_id);
+  if (!member || member.disabled) {
+    throw new BadRequest(
+      `the script runs on behalf of ${email}, who is no active member of workspace ${workspace_id}: deploy it anew`,
+    );
+  }
+  return { permissioned_as: `u/${member.username}`, email };
 }
 
 function shorter(a: number | undefined, b: number | undefined): number | undefined {
@@ -86,30 +138,54 @@ export async function submitJob(
   ctx: WorkspaceContext,
   submission: Submission,
   options: RunOptions,
-  /** Set when `options.job_id` was made here, so that nobody else can know it. */
-  { ownId }: { ownId: boolean } = { ownId: false },
+  how: SubmitHow = {},
 ): Promise<Job> {
   const { app } = ctx;
   refuseWhileDraining(app);
-  const givenId = ownId ? undefined : options.job_id;
   const now = app.clock();
   const scheduled_for = dueAt(options, now);
-  const direct = scheduled_for <= now && app.queue.reserve();
-  const job = toRow(ctx, submission, options, { now, scheduled_for, direct });
+  const hand = wayToWorker(app, submission, scheduled_for <= now);
+  const job = toRow(ctx, submission, options, { now, scheduled_for, direct: hand !== undefined });
   try {
     await ctx.write(
       { resource: submission.script_path ?? submission.kind, parameters: { job_id: job.id } },
       async (tx) => {
-        if (givenId !== undefined) await refuseKnownId(tx, givenId);
-        await insertJob(tx, job);
-        tx.afterCommit(() => (direct ? app.queue.hand(job) : app.queue.wake()));
+        if (options.job_id !== undefined && !how.ownId) await refuseKnownId(tx, options.job_id);
+        await insertJob(tx, job.delete_after_use ? { ...job, args: "{}", preprocessor_input: null } : job);
+        await how.also?.(tx, job.id);
+        tx.afterCommit(() => (hand ? hand(job) : app.queue.wake()));
       },
     );
   } catch (error) {
-    if (direct) app.queue.giveBack();
+    if (hand === app.queue.hand) app.queue.giveBack();
     throw error;
   }
   return job;
+}
+
+/** How the job goes to this process's worker without being claimed; undefined when it has to be. */
+function wayToWorker(app: App, submission: Submission, due: boolean): ((job: Job) => void) | undefined {
+  if (submission.delete_after_use) {
+    if (!app.queue.hasWorker())
+      throw new Unavailable("there is no worker here for a job that is kept nowhere");
+    return app.queue.handAnyway;
+  }
+  return due && !submission.concurrency && app.queue.reserve() ? app.queue.hand : undefined;
+}
+
+/**
+ * Refuses a call that would wait behind more jobs than it wants to.
+ * @param most due jobs that may be queued on the whole instance
+ * @throws Unavailable
+ */
+export async function refuseBeyond({ app }: Context, most: number): Promise<void> {
+  const due = await app.db.read
+    .select({ id: jobs.id })
+    .from(jobs)
+    .where(and(sql`${jobs.state} = 'queued'`, lte(jobs.scheduled_for, app.clock())))
+    .limit(most + 1);
+  if (due.length > most)
+    throw new Unavailable(`more than ${most} jobs are queued, which is the queue's limit`);
 }
 
 function dueAt(options: RunOptions, now: Date): Date {
@@ -150,6 +226,7 @@ function toRow(
   when: { now: Date; scheduled_for: Date; direct: boolean },
 ): Job {
   const { member, identity } = ctx.caller;
+  const { runs_as, concurrency } = submission;
   return {
     ...UNFINISHED,
     kind: submission.kind,
@@ -167,8 +244,10 @@ function toRow(
     workspace_id: member.workspace_id,
     state: when.direct ? "running" : "queued",
     created_by: displayName(identity.token?.label, member.username),
-    permissioned_as: identity.token?.job?.permissioned_as ?? `u/${member.username}`,
-    email: identity.email,
+    permissioned_as:
+      runs_as?.permissioned_as ?? identity.token?.job?.permissioned_as ?? `u/${member.username}`,
+    email: runs_as?.email ?? identity.email,
+    started_by: runs_as ? identity.email : null,
     created_at: when.now,
     scheduled_for: when.scheduled_for,
     started_at: when.direct ? when.now : null,
@@ -178,11 +257,11 @@ function toRow(
     root_job: options.root_job ?? null,
     trigger_kind: "webhook",
     schedule_path: null,
-    concurrency_key: null,
-    concurrent_limit: null,
-    concurrency_time_window_s: null,
-    cache_ttl: null,
-    delete_after_use: false,
+    concurrency_key: concurrency?.key ?? null,
+    concurrent_limit: concurrency?.limit ?? null,
+    concurrency_time_window_s: concurrency?.window_s ?? null,
+    cache_ttl: submission.cache_ttl ?? null,
+    delete_after_use: submission.delete_after_use ?? false,
   };
 }
 

@@ -1,10 +1,11 @@
 /** Waiting for a job's end: event-driven, never by polling. */
 import type { App, Context, WorkspaceContext } from "../../context.ts";
-import { WaitTimeout } from "../../errors.ts";
+import { Conflict, Unavailable, WaitTimeout } from "../../errors.ts";
 import type { JobFinished } from "../../events/events.ts";
 import { newJobId } from "../../lib/ids.ts";
 import { perApp } from "../../lib/per-app.ts";
-import { cancelJob } from "./service.ts";
+import { submitOnce } from "./idempotency.ts";
+import { cancelJob, findJob } from "./service.ts";
 import { type RunOptions, type Submission, submitJob } from "./submit.ts";
 
 type End = JobFinished | "timeout" | "hangup";
@@ -50,17 +51,64 @@ function look(watch: Watch): void {
 }
 
 /**
- * Submits a job and waits for its end. The wait is set up before the job exists, so that no end can be missed.
- * A caller that hangs up, and a wait that takes too long, cancel the job.
- * @throws WaitTimeout
+ * Submits a job and waits for its end. A caller that hangs up, and a wait that takes too long, cancel the job.
+ *
+ * With an idempotency key they do not: whoever lost the connection asks again with the same key, and is answered with
+ * the end of the job that is there already.
+ * @throws WaitTimeout; Unavailable when too many calls wait, IdempotencyKeyReused
  */
 export async function submitAndWait(
   ctx: WorkspaceContext,
   submission: Submission,
   options: RunOptions,
+  key?: string,
 ): Promise<JobFinished> {
-  const { app } = ctx;
   const id = options.job_id ?? newJobId();
+  const how = { ownId: options.job_id === undefined };
+  const asked = { ...options, job_id: id };
+  refuseWhenFull(ctx.app);
+  if (key === undefined) {
+    const begin = async () => {
+      await submitJob(ctx, submission, asked, how);
+      return undefined;
+    };
+    return waitFor(ctx, id, { leave: "cancel", begin });
+  }
+  return waitFor(ctx, id, {
+    leave: "go on",
+    begin: async () => {
+      const known = await submitOnce(ctx, key, submission, asked, how);
+      return known.repeated ? known.id : undefined;
+    },
+  });
+}
+
+/** Waits for the end of a job that somebody else submitted. */
+async function waitForJob(ctx: WorkspaceContext, id: string): Promise<JobFinished> {
+  const { workspace_id } = ctx.caller.member;
+  return waitFor(ctx, id, {
+    leave: "go on",
+    begin: async (settle) => {
+      const job = await findJob(ctx.app, workspace_id, id);
+      if (!job) throw new Conflict(`job ${id}, which the Idempotency-Key stands for, is not kept any more`);
+      if (job.state !== "completed") return undefined;
+      await ctx.app.db.settled();
+      if (job.deleted) throw new Conflict(`the result of job ${id} was deleted after its first use`);
+      settle({ id, workspace_id, status: job.status ?? "success", result: job.result ?? "null" });
+      return undefined;
+    },
+  });
+}
+
+interface Waiting {
+  /** What becomes of the job when its caller hangs up or has waited long enough. */
+  leave: "cancel" | "go on";
+  /** Called when nothing of the job's end can be missed any more. @returns id of another job to wait for instead */
+  begin: (settle: (end: End) => void) => Promise<string | undefined>;
+}
+
+async function waitFor(ctx: WorkspaceContext, id: string, { leave, begin }: Waiting): Promise<JobFinished> {
+  const { app } = ctx;
   const seconds = app.config.wait_result_s || 2;
   const watch = watchOf(app);
   let settle!: (end: End) => void;
@@ -72,9 +120,15 @@ export async function submitAndWait(
   watch.waits.add(wait);
   watch.timer ??= setInterval(look, WATCH_MS, watch);
   try {
-    await submitJob(ctx, submission, { ...options, job_id: id }, { ownId: options.job_id === undefined });
+    const other = await begin(settle);
+    if (other !== undefined) return await waitForJob(ctx, other);
     const end = await ended;
     if (typeof end === "object") return end;
+    if (leave === "go on") {
+      throw new WaitTimeout(
+        `timeout after ${seconds}s: job ${id} goes on; ask again with the same Idempotency-Key`,
+      );
+    }
     await cancelAbandoned(ctx, id, end === "timeout" ? `timeout after ${seconds}s` : "http connection broke");
     throw new WaitTimeout(`timeout after ${seconds}s: the job was canceled`);
   } finally {
@@ -82,6 +136,15 @@ export async function submitAndWait(
     stopListening();
     if (wait.hangUp) ctx.request.signal.removeEventListener("abort", wait.hangUp);
   }
+}
+
+/** Calls beyond the running ones wait in the queue, and each holds a connection: at some number more are no help. */
+function refuseWhenFull(app: App): void {
+  const { workers, max_waiting_calls } = app.config;
+  if (watchOf(app).waits.size < workers + max_waiting_calls) return;
+  throw new Unavailable(
+    `${max_waiting_calls} synchronous calls wait for a free slot already: try again later`,
+  );
 }
 
 async function cancelAbandoned(ctx: WorkspaceContext, id: string, reason: string): Promise<void> {

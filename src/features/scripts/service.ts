@@ -24,6 +24,7 @@ export async function createScript(ctx: WorkspaceContext, body: NewScript): Prom
   const { app } = ctx;
   const workspace_id = ctx.caller.member.workspace_id;
   const path = checkPath(body.path);
+  checkOnBehalfOf(ctx, body.on_behalf_of_email);
   const analysis = await analyseScript(body.language, body.content);
   if (body.lock) await checkLock(body.language, body.lock);
   return ctx.write({ resource: path }, async (tx) => {
@@ -43,6 +44,13 @@ export async function createScript(ctx: WorkspaceContext, body: NewScript): Prom
     });
     return row.hash;
   });
+}
+
+/** Whoever calls the script acts as that person: nobody but an admin says so for somebody else. */
+function checkOnBehalfOf(ctx: WorkspaceContext, email: string | undefined): void {
+  const { member } = ctx.caller;
+  if (email === undefined || email === member.email || member.is_admin) return;
+  throw new Forbidden(`only an admin deploys on behalf of somebody else: on_behalf_of_email is ${email}`);
 }
 
 type NewRow = typeof scripts.$inferInsert & { hash: string };

@@ -17,6 +17,10 @@ export interface Deployed {
   priority: number;
   kind: string;
   visible_to_runner_only: boolean;
+  concurrency: { limit: number; window_s: number; key: string | undefined } | undefined;
+  cache_ttl: number | undefined;
+  delete_after_use: boolean;
+  restart_unless_cancelled: boolean;
   on_behalf_of_email: string | undefined;
   created_by: string;
   extra_perms: Record<string, boolean>;
@@ -174,6 +178,16 @@ function toDeployed(row: Script): Deployed {
     priority: row.priority ?? 0,
     kind: row.kind,
     visible_to_runner_only: row.visible_to_runner_only,
+    concurrency: row.concurrent_limit
+      ? {
+          limit: row.concurrent_limit,
+          window_s: row.concurrency_time_window_s ?? 0,
+          key: row.concurrency_key ?? undefined,
+        }
+      : undefined,
+    cache_ttl: row.cache_ttl || undefined,
+    delete_after_use: row.delete_after_use,
+    restart_unless_cancelled: row.restart_unless_cancelled,
     on_behalf_of_email: row.on_behalf_of_email ?? undefined,
     created_by: row.created_by,
     extra_perms: row.extra_perms,

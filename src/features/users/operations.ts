@@ -5,6 +5,7 @@ import { InvalidInput } from "../../errors.ts";
 import { checked, readText } from "../../http/input.ts";
 import { moment, type Operation, operation, responds } from "../../http/operation.ts";
 import { revokeToken } from "../tokens/service.ts";
+import { listAllRunnables } from "./runnables.ts";
 import * as service from "./service.ts";
 import { checkSetupToken, completeSetup, setupPage } from "./setup.ts";
 import { users } from "./tables.ts";
@@ -261,4 +262,5 @@ export const userOperations: Operation[] = [
   workspaceWhoami,
   getSetup,
   postSetup,
+  listAllRunnables,
 ];

@@ -44,6 +44,7 @@ CREATE TABLE "job_cache" (
 ALTER TABLE "scripts" ADD COLUMN "preprocessor_parameters" text;--> statement-breakpoint
 ALTER TABLE "scripts" ADD COLUMN "signature" text;--> statement-breakpoint
 ALTER TABLE "workspaces" ADD COLUMN "large_file_storage" text;--> statement-breakpoint
+ALTER TABLE "jobs" ADD COLUMN "started_by" text;--> statement-breakpoint
 ALTER TABLE "jobs" ADD COLUMN "schedule_path" text;--> statement-breakpoint
 ALTER TABLE "jobs" ADD COLUMN "concurrency_key" text;--> statement-breakpoint
 ALTER TABLE "jobs" ADD COLUMN "concurrent_limit" bigint;--> statement-breakpoint

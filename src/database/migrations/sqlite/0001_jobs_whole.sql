@@ -46,6 +46,7 @@ CREATE INDEX `job_cache_by_expiry` ON `job_cache` (`expires_at`);--> statement-b
 ALTER TABLE `scripts` ADD `preprocessor_parameters` text;--> statement-breakpoint
 ALTER TABLE `scripts` ADD `signature` text;--> statement-breakpoint
 ALTER TABLE `workspaces` ADD `large_file_storage` text;--> statement-breakpoint
+ALTER TABLE `jobs` ADD `started_by` text;--> statement-breakpoint
 ALTER TABLE `jobs` ADD `schedule_path` text;--> statement-breakpoint
 ALTER TABLE `jobs` ADD `concurrency_key` text;--> statement-breakpoint
 ALTER TABLE `jobs` ADD `concurrent_limit` integer;--> statement-breakpoint

@@ -1,0 +1,45 @@
+/** Results that serve later runs: the same version, arguments and identity within `cache_ttl` seconds run once. */
+import { and, eq, gt } from "drizzle-orm";
+import type { App } from "../../context.ts";
+import type { Tx } from "../../database/database.ts";
+import { sha256 } from "../../lib/ids.ts";
+import { type Job, jobCache } from "../../queue/tables.ts";
+
+/** The stored result of an earlier run, JSON text. */
+export async function cachedResult(app: App, job: Job): Promise<string | undefined> {
+  if (!isCacheable(job)) return undefined;
+  const [row] = await app.db.read
+    .select({ result: jobCache.result })
+    .from(jobCache)
+    .where(and(eq(jobCache.key, keyOf(job)), gt(jobCache.expires_at, app.clock())));
+  return row?.result;
+}
+
+/** Keeps a result for later runs. */
+export async function cacheResult(app: App, tx: Tx, job: Job, result: string): Promise<void> {
+  if (!isCacheable(job)) return;
+  const expires_at = new Date(app.clock().getTime() + (job.cache_ttl ?? 0) * 1000);
+  const row = { key: keyOf(job), workspace_id: job.workspace_id, result, expires_at };
+  await tx.insert(jobCache).values(row).onConflictDoUpdate({ target: jobCache.key, set: row });
+}
+
+/** Code that is not deployed changes from run to run, and what is deleted after use is kept nowhere. */
+function isCacheable(job: Job): boolean {
+  return job.script_hash !== null && !job.delete_after_use;
+}
+
+/** The identity counts: what a script may read decides what it returns. */
+function keyOf({ workspace_id, script_hash, permissioned_as, args }: Job): string {
+  const canonical = JSON.stringify(sorted(JSON.parse(args)));
+  return sha256(JSON.stringify([workspace_id, script_hash, permissioned_as, canonical]));
+}
+
+function sorted(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(sorted);
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, inner]) => [name, sorted(inner)]),
+  );
+}

@@ -1,0 +1,51 @@
+/** Scripts that restart until they are canceled: whenever a run ends, the next one is queued in the same transaction. */
+import { eq } from "drizzle-orm";
+import type { App } from "../context.ts";
+import type { Tx } from "../database/database.ts";
+import { BadRequest, NotFound } from "../errors.ts";
+import { type Deployed, deployedByPath } from "../features/scripts/versions.ts";
+import { newJobId } from "../lib/ids.ts";
+import { insertJob } from "../queue/driver.ts";
+import { type Job, jobs } from "../queue/tables.ts";
+
+/** Runs begin at least this far apart, so that one that fails at once does not keep the server busy. */
+const LEAST_MS = 1_000;
+
+/** What the next run takes over from the one that ended. */
+type Successor = Parameters<typeof insertJob>[1];
+
+/** @returns the run that follows on this one; undefined when the script is gone, or asks for none any more */
+export async function successorOf(app: App, job: Job, now: Date): Promise<Successor | undefined> {
+  if (!job.script_path || job.delete_after_use) return undefined;
+  const next = await newest(app, job.workspace_id, job.script_path);
+  if (!next?.restart_unless_cancelled) return undefined;
+  const earliest = (job.started_at ?? now).getTime() + LEAST_MS;
+  return {
+    ...job,
+    id: newJobId(),
+    state: "queued",
+    script_hash: next.hash,
+    created_at: now,
+    scheduled_for: new Date(Math.max(now.getTime(), earliest)),
+    started_at: null,
+    last_ping: null,
+    worker: null,
+  };
+}
+
+async function newest(app: App, workspace_id: string, path: string): Promise<Deployed | undefined> {
+  try {
+    return await deployedByPath(app, workspace_id, path);
+  } catch (cause) {
+    if (cause instanceof NotFound || cause instanceof BadRequest) return undefined;
+    throw cause;
+  }
+}
+
+/** Queues the next run, unless somebody asked meanwhile that there be none. */
+export async function queueSuccessor(app: App, tx: Tx, job: Job, successor: Successor): Promise<void> {
+  const [row] = await tx.select({ canceled: jobs.cancel_requested }).from(jobs).where(eq(jobs.id, job.id));
+  if (row?.canceled) return;
+  await insertJob(tx, successor);
+  tx.afterCommit(app.queue.wake);
+}
