@@ -1,6 +1,7 @@
 import { cancelQueuedJob } from "../../src/features/jobs/cancel-operations.ts";
 import { getCompletedJob, getJobUpdateStream } from "../../src/features/jobs/operations.ts";
-import { runPreview, runScriptByPath } from "../../src/features/jobs/run-operations.ts";
+import { runPreview } from "../../src/features/jobs/preview-operations.ts";
+import { runScriptByPath } from "../../src/features/jobs/run-operations.ts";
 import { createWorkspace, listWorkspaces } from "../../src/features/workspaces/operations.ts";
 import { type CommonOptions, examples, leaf, wholeNumber, withClient, workspaceFor } from "../command.ts";
 import { CliError, EXIT, usageError } from "../terminal/failure.ts";

@@ -3,9 +3,11 @@ import { openapiOperation } from "../http/openapi.ts";
 import type { Operation } from "../http/operation.ts";
 import { auditOperations } from "./audit/operations.ts";
 import { instanceOperations } from "./instance/operations.ts";
+import { batchOperations } from "./jobs/batch-operations.ts";
 import { cancelOperations } from "./jobs/cancel-operations.ts";
 import { listOperations } from "./jobs/list-operations.ts";
 import { jobOperations } from "./jobs/operations.ts";
+import { previewOperations } from "./jobs/preview-operations.ts";
 import { runOperations } from "./jobs/run-operations.ts";
 import { scriptOperations } from "./scripts/operations.ts";
 import { tokenOperations } from "./tokens/operations.ts";
@@ -28,6 +30,8 @@ export const features: Feature[] = [
   { file: "src/features/audit/operations.ts", operations: auditOperations },
   { file: "src/features/scripts/operations.ts", operations: scriptOperations },
   { file: "src/features/jobs/run-operations.ts", operations: runOperations },
+  { file: "src/features/jobs/preview-operations.ts", operations: previewOperations },
+  { file: "src/features/jobs/batch-operations.ts", operations: batchOperations },
   { file: "src/features/jobs/operations.ts", operations: jobOperations },
   { file: "src/features/jobs/list-operations.ts", operations: listOperations },
   { file: "src/features/jobs/cancel-operations.ts", operations: cancelOperations },

@@ -16,7 +16,8 @@ export const TRANSITIONS = {
 
 export type JobState = keyof typeof TRANSITIONS;
 export type JobStatus = "success" | "failure" | "canceled" | "skipped";
-export type JobKind = "script" | "preview" | "dependencies";
+/** `identity` returns its arguments and `noop` nothing: neither takes a subprocess. */
+export type JobKind = "script" | "preview" | "dependencies" | "identity" | "noop";
 
 /** Times a job may lose its worker before it is given up as failed. */
 export const MAX_ATTEMPTS = 3;

@@ -1,4 +1,4 @@
-/** The dependency job of a deployed script: finds the lock and makes the version ready, or says why it is not. */
+/** Dependency jobs: find the lock of a deployed version and make it ready, or of code that a client is about to deploy. */
 import type { App } from "../context.ts";
 import { NotFound, SvcError } from "../errors.ts";
 import { settleLock } from "../features/scripts/service.ts";
@@ -17,9 +17,7 @@ export async function resolveDependencies(
   output: Output,
   signal: AbortSignal,
 ): Promise<Ending> {
-  const row = await findVersion(app.db.read, job.workspace_id, job.script_hash ?? "");
-  if (!row) throw new NotFound(`script with hash ${job.script_hash}`);
-  const { dependencies } = await analyseScript(row.language as Language, row.content);
+  const { dependencies } = await analyseScript(job.language as Language, await codeOf(app, job));
   try {
     const lock = await lockFor(app, dependencies, { onLog: output.log, signal });
     return {
@@ -32,6 +30,14 @@ export async function resolveDependencies(
     output.log(`${error.message}\n`);
     return failure({ name: error.name, message: error.message });
   }
+}
+
+/** The job carries code that is not deployed itself. */
+async function codeOf(app: App, job: Job): Promise<string> {
+  if (job.raw_code !== null) return job.raw_code;
+  const row = await findVersion(app.db.read, job.workspace_id, job.script_hash ?? "");
+  if (!row) throw new NotFound(`script with hash ${job.script_hash}`);
+  return row.content;
 }
 
 /** Resolves dependencies to a lock text. @throws DependencyError naming the package */

@@ -58,6 +58,8 @@ async function attempt(
       const ending = await resolveDependencies(app, job, output, signal);
       return signal.aborted ? await abortedEnding(app, job, signal) : ending;
     }
+    if (job.kind === "identity") return { status: "success", result: job.args };
+    if (job.kind === "noop") return { status: "success", result: "null" };
     const cached = job.cache_ttl ? await cachedResult(app, job) : undefined;
     if (cached !== undefined) {
       output.log("the result was taken from the cache: the same code has run with these arguments\n");

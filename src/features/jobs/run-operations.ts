@@ -1,14 +1,11 @@
-/** Starting jobs: the webhooks of scripts, and previews. */
+/** The webhooks of scripts and flows. */
 import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
 import { flag, moment, type Operation, operation, responds, wholeNumber } from "../../http/operation.ts";
-import { analyseScript, checkLock } from "../../languages/analyse.ts";
-import { LANGUAGES } from "../scripts/records.ts";
 import { argumentsOf } from "./arguments.ts";
 import { idempotencyKey, submitOnce } from "./idempotency.ts";
 import { resultResponse } from "./response-control.ts";
 import {
-  type RunOptions,
   refuseBeyond,
   resolveTarget,
   type Submission,
@@ -24,7 +21,7 @@ const base = "/w/{workspace}/jobs" as const;
 const A_CENTURY_S = 3_155_760_000;
 
 /** Stored and compared in lower case (RFC 9562 §4). */
-const jobId = z.uuid().toLowerCase();
+export const jobId = z.uuid().toLowerCase();
 
 const runQuery = {
   parent_job: jobId.optional(),
@@ -211,78 +208,6 @@ function aiSync<const S extends string>({ segment, name, what, target }: Form<S>
   });
 }
 
-const Preview = z.object({
-  args: z.record(z.string(), z.unknown()).default({}),
-  content: z.string(),
-  path: z.string().nullish(),
-  language: z.enum(LANGUAGES).default("bun"),
-  tag: z.string().nullish(),
-  lock: z.string().nullish(),
-});
-
-const previewQuery = {
-  scheduled_for: moment.optional(),
-  job_id: jobId.optional(),
-  tag: z.string().optional(),
-  timeout: wholeNumber.min(1).optional(),
-  invisible_to_owner: flag.optional(),
-};
-
-async function previewSubmission(
-  preview: z.output<typeof Preview>,
-  options: RunOptions,
-): Promise<Submission> {
-  // Refuses a syntax error, and a lock that is none, before there is a job.
-  await analyseScript(preview.language, preview.content);
-  if (preview.lock) await checkLock(preview.language, preview.lock);
-  return {
-    kind: "preview",
-    script_path: preview.path ?? undefined,
-    script_hash: undefined,
-    language: preview.language,
-    tag: options.tag ?? preview.tag ?? preview.language,
-    priority: 0,
-    timeout_s: options.timeout,
-    raw_code: preview.content,
-    raw_lock: preview.lock ?? undefined,
-    args: JSON.stringify(preview.args),
-    visible_to_owner: !options.invisible_to_owner,
-  };
-}
-
-const previewCommon = {
-  access: "author",
-  scope: { domain: "jobs", action: "run" },
-  audit: { operation: "jobs.run.preview", action_kind: "Execute" },
-} as const;
-
-export const runPreview = operation({
-  ...previewCommon,
-  name: "runPreview",
-  method: "POST",
-  path: `${base}/run/preview`,
-  summary: "Run code that is not deployed; answers before it runs",
-  query: z.object(previewQuery),
-  body: Preview,
-  responds: uuid,
-  run: async (ctx, { body, query }) => (await submitJob(ctx, await previewSubmission(body, query), query)).id,
-});
-
-export const runWaitResultPreview = operation({
-  ...previewCommon,
-  name: "runWaitResultPreview",
-  method: "POST",
-  path: `${base}/run_wait_result/preview`,
-  summary: "Run code that is not deployed and answer its result",
-  query: z.object(previewQuery),
-  body: Preview,
-  responds: result,
-  run: async (ctx, { body, query }) => {
-    const end = await submitAndWait(ctx, await previewSubmission(body, query), query);
-    return resultResponse(end.result, { failed: end.status !== "success", errorStatus: 200 });
-  },
-});
-
 export const runOperations: Operation[] = [
   ...Object.values(runScripts),
   ...Object.values(runForms(scriptByHash)),
@@ -290,6 +215,4 @@ export const runOperations: Operation[] = [
   ...Object.values(runForms(flowByVersion)),
   aiSync(scriptByPath),
   aiSync(flowByPath),
-  runPreview,
-  runWaitResultPreview,
 ];

@@ -1,0 +1,131 @@
+/** Many jobs at once: running jobs again, and filling the queue for a benchmark. */
+import { z } from "zod";
+import type { WorkspaceContext } from "../../context.ts";
+import { BadRequest, Forbidden } from "../../errors.ts";
+import { type Operation, operation, responds, wholeNumber } from "../../http/operation.ts";
+import { LANGUAGES } from "../scripts/records.ts";
+import { getJob } from "./service.ts";
+import { resolveTarget, type Submission, scriptSubmission, submitJob } from "./submit.ts";
+
+const base = "/w/{workspace}/jobs" as const;
+const run = { domain: "jobs", action: "run" } as const;
+
+const MAX_BATCH = 100_000;
+
+const ScriptOptions = z.object({
+  /** Only values that are given: `javascript` would be an expression over the old arguments. */
+  input_transforms: z
+    .record(z.string(), z.object({ type: z.literal("static"), value: z.unknown() }))
+    .optional(),
+  use_latest_version: z.boolean().optional(),
+});
+
+const BatchRerun = z.object({
+  job_ids: z.array(z.uuid().toLowerCase()).max(10_000),
+  script_options_by_path: z.record(z.string(), ScriptOptions).default({}),
+});
+
+/** The same script with the arguments of an earlier job, changed where the caller says so. */
+async function againSubmission(
+  ctx: WorkspaceContext,
+  id: string,
+  byPath: z.output<typeof BatchRerun>["script_options_by_path"],
+): Promise<Submission> {
+  const { workspace_id } = ctx.caller.member;
+  const job = await getJob(ctx, workspace_id, id);
+  if (job.kind !== "script" || job.script_path === null || job.script_hash === null) {
+    throw new BadRequest(`job ${id} is no run of a deployed script: it cannot be run again`);
+  }
+  if (job.deleted || job.delete_after_use) {
+    throw new BadRequest(`the arguments of job ${id} are deleted: it cannot be run again`);
+  }
+  const options = byPath[job.script_path];
+  const target = options?.use_latest_version ? { path: job.script_path } : { hash: job.script_hash };
+  const deployed = await resolveTarget(ctx, target);
+  const given = Object.entries(options?.input_transforms ?? {});
+  const changed = Object.fromEntries(given.map(([name, { value }]) => [name, value]));
+  const args = given.length > 0 ? JSON.stringify({ ...JSON.parse(job.args), ...changed }) : job.args;
+  const submission = await scriptSubmission(ctx, deployed, args, {});
+  return { ...submission, delete_after_use: false };
+}
+
+const batchRerunJobs = operation({
+  name: "batchReRunJobs",
+  method: "POST",
+  path: `${base}/run/batch_rerun_jobs`,
+  access: "member",
+  scope: run,
+  summary: "Run deployed scripts again with the arguments of earlier jobs",
+  body: BatchRerun,
+  audit: { operation: "jobs.run.script", action_kind: "Execute" },
+  responds: responds.text("uuids of the new jobs, one a line"),
+  run: async (ctx, { body }) => {
+    const submissions = [];
+    for (const id of body.job_ids) {
+      submissions.push(await againSubmission(ctx, id, body.script_options_by_path));
+    }
+    const jobs = await Promise.all(submissions.map((submission) => submitJob(ctx, submission, {})));
+    return jobs.map((job) => `${job.id}\n`).join("");
+  },
+});
+
+const Batch = z.object({
+  kind: z.enum(["script", "rawscript", "noop"]),
+  path: z.string().nullish(),
+  rawscript: z
+    .object({
+      content: z.string(),
+      language: z.enum(LANGUAGES),
+      path: z.string().nullish(),
+      lock: z.string().nullish(),
+    })
+    .nullish(),
+  tag: z.string().nullish(),
+});
+
+async function batchSubmission(ctx: WorkspaceContext, body: z.output<typeof Batch>): Promise<Submission> {
+  const tag = body.tag ?? undefined;
+  if (body.kind === "script") {
+    if (!body.path) throw new BadRequest("body field `path`: must name the script to run");
+    const deployed = await resolveTarget(ctx, { path: body.path });
+    return { ...(await scriptSubmission(ctx, deployed, "{}", { tag })), delete_after_use: false };
+  }
+  const raw = body.rawscript;
+  if (body.kind === "rawscript" && !raw)
+    throw new BadRequest("body field `rawscript`: must be the code to run");
+  return {
+    kind: body.kind === "noop" ? "noop" : "preview",
+    script_path: raw?.path ?? undefined,
+    script_hash: undefined,
+    language: raw?.language ?? "bun",
+    tag: tag ?? raw?.language ?? "noop",
+    priority: 0,
+    timeout_s: undefined,
+    raw_code: raw?.content,
+    raw_lock: raw?.lock ?? undefined,
+    args: "{}",
+    visible_to_owner: true,
+  };
+}
+
+const addBatchJobs = operation({
+  name: "addBatchJobs",
+  method: "POST",
+  path: `${base}/add_batch_jobs/{n}`,
+  access: "member",
+  scope: run,
+  summary: "Queue a number of equal jobs, to see how a server bears them; super admins only",
+  body: Batch,
+  audit: { operation: "jobs.run", action_kind: "Execute" },
+  responds: responds.json(z.array(z.string()), "uuids of the jobs"),
+  run: async (ctx, { n, body }) => {
+    if (!ctx.caller.identity.super_admin) throw new Forbidden("this needs a super admin");
+    const count = wholeNumber.min(1).max(MAX_BATCH).safeParse(n);
+    if (!count.success) throw new BadRequest(`"${n}" in the URL must be a number from 1 to ${MAX_BATCH}`);
+    const submission = await batchSubmission(ctx, body);
+    const jobs = await Promise.all(Array.from({ length: count.data }, () => submitJob(ctx, submission, {})));
+    return jobs.map((job) => job.id);
+  },
+});
+
+export const batchOperations: Operation[] = [batchRerunJobs, addBatchJobs];

@@ -1,0 +1,140 @@
+/** Code that is not deployed, and many jobs at once. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
+
+let server: TestServer;
+let ask: Ask;
+let token: string;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  ({ ask, token } = await server.workspace());
+});
+afterAll(() => server.stop());
+
+const jobs = "/w/acme/jobs";
+const completed = (id: string): Promise<any> =>
+  until(async () => {
+    const answer = await ask("GET", `${jobs}_u/completed/get/${id}`);
+    return answer.status === 200 ? answer.json() : undefined;
+  }, `job ${id}`);
+
+describe("a preview", () => {
+  test("of kind identity returns its arguments", async () => {
+    const answer = await ask("POST", `${jobs}/run_wait_result/preview`, {
+      kind: "identity",
+      args: { a: [1] },
+    });
+    expect(answer.json()).toEqual({ a: [1] });
+    const [job] = (await ask("GET", `${jobs}/list?per_page=1`)).json();
+    expect(job.job_kind).toBe("identity");
+  });
+
+  test("without code is refused", async () => {
+    const answer = await ask("POST", `${jobs}/run/preview`, { args: {} });
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("`content`")]);
+  });
+
+  const send = (form: FormData, query = "") =>
+    fetch(`${server.url}/api${jobs}/run/preview_bundle${query}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}` },
+      body: form,
+    });
+
+  test("of a bundle runs the file that comes beside it", async () => {
+    const form = new FormData();
+    form.append("preview", JSON.stringify({ args: { n: 2 }, language: "bun", path: "u/admin/bundled" }));
+    form.append("file", new Blob(["var twice=(n)=>n*2;export{twice as main};"]), "main.js");
+    const answer = await send(form);
+    expect(answer.status).toBe(201);
+    expect(await completed(await answer.text())).toMatchObject({ result: 4, script_path: "u/admin/bundled" });
+  });
+
+  test.each([
+    ["no file", { preview: "{}" }, "`file`"],
+    ["a preview that is no JSON", { preview: "{", file: new Blob(["export const main = 1"]) }, "not JSON"],
+    ["a syntax error", { preview: "{}", file: new Blob(["export const = 1"]) }, "line 1"],
+  ])("of a bundle with %s is refused", async (_, parts, says) => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries(parts)) form.append(name, value as Blob);
+    const answer = await send(form);
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining(says)]);
+  });
+});
+
+describe("the lock of code that is not deployed", () => {
+  const script = (raw_code: string, language = "bun") => ({
+    raw_scripts: [{ raw_code, language, script_path: "u/admin/new" }],
+    entrypoint: "u/admin/new",
+  });
+
+  test("is found at once, or by a job", async () => {
+    const body = script("echo hi", "bash");
+    expect((await ask("POST", `${jobs}/run/dependencies`, body)).json()).toEqual({ lock: "" });
+    const started = await expectOk(ask("POST", `${jobs}/run/dependencies_async`, body));
+    expect((await completed(started.text)).result).toEqual({ lock: "" });
+  });
+
+  test("of code that cannot be resolved is an error that says why", async () => {
+    const answer = await ask("POST", `${jobs}/run/dependencies`, script("export const = 1"));
+    expect(answer.status).toBe(200);
+    expect(answer.json().error.message).toContain("line 1, column 14");
+  });
+
+  test("takes one script, which is the entrypoint", async () => {
+    for (const body of [
+      { raw_scripts: [], entrypoint: "x" },
+      { ...script("1"), entrypoint: "u/admin/other" },
+    ]) {
+      expect((await ask("POST", `${jobs}/run/dependencies`, body)).status).toBe(400);
+    }
+    const operator = await server.member("acme", "otto", "operator");
+    const refused = await operator.ask("POST", `${jobs}/run/dependencies`, script("export const main = 1"));
+    expect(refused.status).toBe(403);
+  });
+});
+
+describe("many jobs at once", () => {
+  test("run again with their arguments, changed ones, and the latest version", async () => {
+    await deploy(ask, "acme", "u/admin/again", "export const main = (a: number, b: number) => [1, a, b]");
+    const first = (await ask("POST", `${jobs}/run/p/u/admin/again`, { a: 1, b: 2 })).text;
+    const second = (await ask("POST", `${jobs}/run/p/u/admin/again`, { a: 3, b: 4 })).text;
+    await deploy(ask, "acme", "u/admin/again", "export const main = (a: number, b: number) => [2, a, b]");
+    const rerun = async (body: object) => {
+      const { text } = await expectOk(ask("POST", `${jobs}/run/batch_rerun_jobs`, body));
+      return Promise.all(
+        text
+          .trim()
+          .split("\n")
+          .map(async (id) => (await completed(id)).result),
+      );
+    };
+    expect(await rerun({ job_ids: [first, second] })).toEqual([
+      [1, 1, 2],
+      [1, 3, 4],
+    ]);
+    const options = { input_transforms: { b: { type: "static", value: 9 } }, use_latest_version: true };
+    const changed = { job_ids: [first], script_options_by_path: { "u/admin/again": options } };
+    expect(await rerun(changed)).toEqual([[2, 1, 9]]);
+    const preview = (await ask("POST", `${jobs}/run/preview`, { kind: "identity" })).text;
+    const refused = await ask("POST", `${jobs}/run/batch_rerun_jobs`, { job_ids: [first, preview] });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining(preview)]);
+  });
+
+  test("fill the queue for a super admin", async () => {
+    expect((await ask("POST", `${jobs}/add_batch_jobs/3`, { kind: "noop" })).status).toBe(403);
+    const root = await server.user("root", { super_admin: true });
+    const ids = (await expectOk(root.ask("POST", `${jobs}/add_batch_jobs/25`, { kind: "noop" }))).json();
+    expect(new Set(ids).size).toBe(25);
+    for (const id of ids) expect(await completed(id)).toMatchObject({ job_kind: "noop", result: null });
+    const scripts = await root.ask("POST", `${jobs}/add_batch_jobs/2`, {
+      kind: "script",
+      path: "u/admin/again",
+    });
+    expect(scripts.json().length).toBe(2);
+    for (const n of ["0", "x", "1000000"]) {
+      expect((await root.ask("POST", `${jobs}/add_batch_jobs/${n}`, { kind: "noop" })).status).toBe(400);
+    }
+  });
+});
