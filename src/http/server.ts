@@ -30,20 +30,42 @@ export function mount(
 ): Mounted {
   // What is malformed in a URL is told by `decode`, in this interface's own form.
   const h3 = new H3({ allowMalformedURL: true });
+  const delivered = new Set(operations.filter(isDelivery).map((op) => op.path));
   for (const op of operations) {
     const handle = toHandler(app, hooks, op, identify);
     const route = `/api${toRoute(op.path)}`;
     h3.on(op.method, route, (event) => handle(event.req, event.context.params ?? {}));
     if (op.cors) {
-      h3.on("OPTIONS", route, () => new Response(null, { status: 204, headers: CORS_HEADERS }));
-      if (op.method !== "GET")
-        h3.on("HEAD", route, () => new Response(null, { status: 200, headers: CORS_HEADERS }));
+      const answer = (status: number) => (event: { req: Request }) => {
+        const response = new Response(null, { status, headers: CORS_HEADERS });
+        if (delivered.has(op.path)) consent(event.req, response);
+        return response;
+      };
+      h3.on("OPTIONS", route, answer(204));
+      if (op.method !== "GET") h3.on("HEAD", route, answer(200));
     }
   }
   h3.all("/**", (event) =>
     errorResponse(noRoute(operations, event.req.method, event.url.pathname), event.req.headers.get("accept")),
   );
   return { fetch: h3.fetch as Mounted["fetch"] };
+}
+
+/** Events are sent to what anybody may call by POST. */
+function isDelivery(op: Operation): boolean {
+  return op.cors === true && op.method === "POST";
+}
+
+/**
+ * Answers a sender that asks whether it may deliver here (CloudEvents webhooks 1.0.2 §4.2): any may, at any rate. Who
+ * may run what is still the token's to say.
+ */
+function consent(request: Request, response: Response): void {
+  const origin = request.headers.get("webhook-request-origin");
+  if (origin === null) return;
+  response.headers.set("webhook-allowed-origin", origin);
+  response.headers.set("webhook-allowed-rate", "*");
+  if (request.method === "OPTIONS") response.headers.set("allow", "POST");
 }
 
 function noRoute(operations: readonly Operation[], method: string, pathname: string): SvcError {
@@ -102,6 +124,7 @@ function toHandler(app: App, hooks: Hooks, op: Operation, identify: (() => Ident
       response = errorResponse(error, request.headers.get("accept"));
     }
     if (op.cors) for (const [name, value] of Object.entries(CORS_HEADERS)) response.headers.set(name, value);
+    if (isDelivery(op)) consent(request, response);
     return response;
   };
 }

@@ -1,9 +1,12 @@
 /**
  * Turns a webhook request into the arguments object, as JSON text: the runner passes it on unparsed. The common case,
- * a JSON object with nothing to add, is checked once and handed on letter by letter.
+ * a JSON object with nothing to add, is checked once and handed on letter by letter. Where a name is given twice (keys
+ * of JSON, fields of a form, query parameters), the last one counts.
  */
+import { isUtf8 } from "node:buffer";
 import { BadRequest } from "../../errors.ts";
-import { readText } from "../../http/input.ts";
+import { readBytes, readText } from "../../http/input.ts";
+import { binaryMetadata, isBinaryEvent, structuredEvent } from "./cloud-events.ts";
 
 export interface ArgumentOptions {
   /** Force the whole payload under the key `body`. */
@@ -18,62 +21,153 @@ export interface ArgumentOptions {
   payload?: string | undefined;
 }
 
+/** What a request carries, before anything is added to it. */
+export interface Payload {
+  /** All of it, as it was sent. */
+  text: string;
+  /** What it holds: parsed JSON, the fields of a form, the data of an event, or the text itself. */
+  value: unknown;
+  /** The JSON text of `value`, when that is what was sent. */
+  json?: string;
+  /** `value` is text that is no JSON: it becomes `raw_string`, not `body`. */
+  isPlain?: true;
+  /** Arguments that stand beside those of `value`. */
+  beside?: Record<string, unknown>;
+}
+
 const BODILESS = new Set(["GET", "HEAD"]);
+const JSON_TYPE = "application/json";
+const FORM = "application/x-www-form-urlencoded";
 
 /**
  * Reads the request's body and extras into one JSON object.
  * @param limit most bytes of body
  * @returns JSON text of an object
- * @throws BadRequest for what calls itself JSON and is none, PayloadTooLarge
+ * @throws BadRequest for what calls itself JSON or an event and is none, PayloadTooLarge
  */
 export async function argumentsOf(
   request: Request,
   options: ArgumentOptions,
   limit: number,
 ): Promise<string> {
-  const bodiless = BODILESS.has(request.method);
-  const text = bodiless ? decodePayload(options.payload) : await readText(request, limit);
-  const type = bodiless ? "application/json" : mediaType(request.headers.get("content-type"));
-  if (type.startsWith("multipart/")) {
-    throw new BadRequest("form-data needs an object storage, and this workspace has none configured");
-  }
-  if (type === "application/cloudevents-batch+json") {
-    throw new BadRequest("batched CloudEvents are not accepted: send one event a request");
-  }
+  return toArguments(await readPayload(request, options, limit), request, options);
+}
+
+/** The arguments object, as JSON text, with the extras that the URL asks for: they win over keys of the body. */
+export function toArguments(payload: Payload, request: Request, options: ArgumentOptions): string {
+  const { text, value, json, isPlain, beside } = payload;
   const extras = extrasOf(request, options, text);
-  if (text.trim() === "") return assemble({}, options, extras);
-  const isForm = type === "application/x-www-form-urlencoded";
-  let value: unknown;
-  try {
-    // What curl and many senders call a form is often JSON; no form begins like an object.
-    if (isForm && !text.startsWith("{")) value = formOf(text);
-    else value = JSON.parse(text);
-  } catch (cause) {
-    if (type === "application/json" || type.endsWith("+json")) {
-      throw new BadRequest(`the body is not JSON: ${(cause as Error).message}`);
-    }
-    if (isForm) return assemble(formOf(text), options, extras);
-    return assemble({}, options, { raw_string: text, ...extras });
-  }
-  if (extras === undefined && !options.wrap_body && !isForm && isObject(value)) return text;
-  return assemble(value, options, extras);
-}
-
-function formOf(text: string): Record<string, string> {
-  return Object.fromEntries(new URLSearchParams(text));
-}
-
-function assemble(
-  value: unknown,
-  options: ArgumentOptions,
-  extras: Record<string, string> | undefined,
-): string {
-  const whole = value === null ? {} : value;
-  const args = options.wrap_body || !isObject(whole) ? { body: whole } : whole;
+  if (json !== undefined && !extras && !beside && !options.wrap_body && isObject(value)) return json;
+  const args = { ...ownArguments(value ?? {}, options.wrap_body, isPlain), ...beside };
+  if (isPlain) args.raw_string = text;
   return JSON.stringify(extras ? { ...args, ...extras } : args);
 }
 
-/** Headers, query parameters and the raw payload that the URL asks for. They win over keys of the body. */
+function ownArguments(value: unknown, wrap: boolean, isPlain: boolean | undefined): Record<string, unknown> {
+  if (wrap) return { body: value };
+  if (isPlain) return {};
+  return isObject(value) ? value : { body: value };
+}
+
+/**
+ * Reads and parses what the request carries, as its content type says. The body is always tried as JSON first.
+ * @throws BadRequest, PayloadTooLarge
+ */
+export async function readPayload(
+  request: Request,
+  options: Pick<ArgumentOptions, "raw" | "payload">,
+  limit: number,
+): Promise<Payload> {
+  if (BODILESS.has(request.method)) return parse(decodePayload(options.payload), JSON_TYPE);
+  const header = request.headers.get("content-type") ?? "";
+  const type = mediaType(header);
+  if (type.startsWith("multipart/")) {
+    throw new BadRequest("form-data needs an object storage, and this workspace has none configured");
+  }
+  const isEvent = type.startsWith("application/cloudevents");
+  if (isEvent) refuseOtherFormats(type);
+  else if (isBinaryEvent(request.headers)) return readBinaryEvent(request, header, limit);
+  const text = await readSent(request, header, limit, options.raw);
+  return isEvent ? toEvent(text) : parse(text, type);
+}
+
+/** JSON is tried whatever the type; what calls itself JSON must be it. An empty body of data holds no arguments. */
+function parse(text: string, type: string): Payload {
+  const isForm = type === FORM;
+  const isJson = type === JSON_TYPE || type.endsWith("+json");
+  if ((isJson || isForm || type === "") && text.trim() === "") return { text, value: {} };
+  const json = withoutMark(text);
+  try {
+    return { text, json, value: JSON.parse(json) };
+  } catch (cause) {
+    if (isJson) throw new BadRequest(`the body is not JSON: ${(cause as Error).message}`);
+    return isForm ? { text, value: formOf(json) } : { text, value: text, isPlain: true };
+  }
+}
+
+/** A field without `=` has no value: null. */
+function formOf(text: string): Record<string, string | null> {
+  const fields = text.split("&").filter((field) => field !== "");
+  // A leading `?` belongs to the first name here; alone, URLSearchParams would drop it.
+  const pairs = [...new URLSearchParams(`&${text}`)];
+  return Object.fromEntries(
+    pairs.map(([name, value], at) => [name, fields[at]!.includes("=") ? value : null]),
+  );
+}
+
+function refuseOtherFormats(type: string): void {
+  if (type.startsWith("application/cloudevents-batch")) {
+    throw new BadRequest("batched CloudEvents are not accepted: send one event a request");
+  }
+  if (type !== "application/cloudevents+json" && type !== "application/cloudevents") {
+    throw new BadRequest(`CloudEvents as ${type} are not accepted: send application/cloudevents+json`);
+  }
+}
+
+async function toEvent(text: string): Promise<Payload> {
+  const { data, metadata } = await structuredEvent(withoutMark(text));
+  return { text, value: data, beside: { WEBHOOK__METADATA__: metadata } };
+}
+
+/** The data is taken as any other body would be; what is not text becomes base64, as it stands in structured mode. */
+async function readBinaryEvent(request: Request, header: string, limit: number): Promise<Payload> {
+  const beside = { WEBHOOK__METADATA__: await binaryMetadata(request.headers) };
+  const bytes = await readBytes(request, limit);
+  const text = decoderOf(header).decode(bytes);
+  const type = mediaType(header);
+  if (bytes.length === 0) return { text, value: {}, beside };
+  const isText = type !== "application/octet-stream" && (charsetOf(header) !== undefined || isUtf8(bytes));
+  const value = isText ? parse(text, type).value : Buffer.from(bytes).toString("base64");
+  return { text, value, beside };
+}
+
+/** @param exact keeps a byte order mark, so that the text is what was signed */
+async function readSent(request: Request, header: string, limit: number, exact: boolean): Promise<string> {
+  if (!exact && charsetOf(header) === undefined) return readText(request, limit);
+  return decoderOf(header).decode(await readBytes(request, limit));
+}
+
+/** Undefined for UTF-8, which JSON always is (RFC 8259 §8.1, §11). */
+function charsetOf(header: string): string | undefined {
+  const charset = /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(header)?.[1]?.toLowerCase();
+  return charset === "utf-8" || charset === "utf8" || /json\s*;/i.test(header) ? undefined : charset;
+}
+
+/** @throws BadRequest for a charset that is not known */
+function decoderOf(header: string): InstanceType<typeof TextDecoder> {
+  const charset = charsetOf(header);
+  try {
+    return new TextDecoder((charset ?? "utf-8") as Bun.Encoding, { ignoreBOM: true });
+  } catch {
+    throw new BadRequest(`the body's charset ${charset} is not known: send it in UTF-8`);
+  }
+}
+
+function withoutMark(text: string): string {
+  return text.startsWith("\ufeff") ? text.slice(1) : text;
+}
+
+/** Headers, query parameters and the raw payload that the URL asks for. */
 function extrasOf(
   request: Request,
   options: ArgumentOptions,
@@ -81,16 +175,17 @@ function extrasOf(
 ): Record<string, string> | undefined {
   const always = process.env.INCLUDE_HEADERS;
   if (!options.raw && !options.include_header && !options.include_query && !always) return undefined;
-  const extras: Record<string, string> = {};
-  for (const name of [...names(always), ...names(options.include_header)]) {
+  // Without a prototype every name is an ordinary one.
+  const extras: Record<string, string> = Object.create(null);
+  for (const name of [...names(always), ...names(options.include_header)].filter(isHeaderName)) {
     const value = request.headers.get(name);
     if (value !== null) extras[name.toLowerCase().replaceAll("-", "_")] = value;
   }
   if (options.include_query) {
     const query = new URL(request.url).searchParams;
     for (const name of names(options.include_query)) {
-      const value = query.get(name);
-      if (value !== null) extras[name] = value;
+      const value = query.getAll(name).at(-1);
+      if (value !== undefined) extras[name] = value;
     }
   }
   if (options.raw) extras.raw_string = text;
@@ -104,19 +199,26 @@ function names(csv: string | undefined): string[] {
     .filter((name) => name !== "");
 }
 
-function decodePayload(payload: string | undefined): string {
-  if (payload === undefined) return "";
-  const text = Buffer.from(payload.replaceAll(" ", "+"), "base64").toString("utf8");
+/** RFC 9110 §5.1; no request has a header of another name. */
+function isHeaderName(name: string): boolean {
+  return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name);
+}
+
+/** A `+` of base64 that was not percent-encoded arrives as a space; some clients percent-encode twice. */
+function decodePayload(payload = ""): string {
   try {
-    JSON.parse(text);
+    const base64 = decodeURIComponent(payload).replaceAll(" ", "+");
+    if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(base64)) throw new Error("not base64");
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(base64, "base64"));
+    if (text !== "") JSON.parse(text);
+    return text;
   } catch {
     throw new BadRequest("query field `payload`: must be JSON text in base64 or base64url");
   }
-  return text;
 }
 
-function mediaType(header: string | null): string {
-  return (header ?? "").split(";")[0]!.trim().toLowerCase();
+function mediaType(header: string): string {
+  return header.split(";")[0]!.trim().toLowerCase();
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
