@@ -15,7 +15,8 @@ export interface Parameter extends ParameterBinding {
 export interface Signature {
   parameters: Parameter[];
   has_main: boolean;
-  has_preprocessor: boolean;
+  /** What the function `preprocessor` takes; undefined when there is none. */
+  preprocessor: Parameter[] | undefined;
 }
 
 /** An npm package a script needs. */

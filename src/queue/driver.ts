@@ -95,6 +95,8 @@ const finish = statement<Record<keyof Finish, unknown>, { id: string }[]>((q) =>
       mem_peak_kb: p("mem_peak_kb") as never,
       preprocessed: p("preprocessed") as never,
       args: sql`coalesce(${p("args")}, ${jobs.args})`,
+      // Headers of a sender, which nobody reads any more, may hold its secrets.
+      preprocessor_input: null,
       labels: p("labels") as never,
       canceled_by: sql`coalesce(${p("canceled_by")}, ${jobs.canceled_by})`,
       canceled_reason: sql`coalesce(${p("canceled_reason")}, ${jobs.canceled_reason})`,

@@ -84,6 +84,7 @@ export class JobRun {
         display: version.path ? `${version.path}${extension(files.path(version))}` : "script",
         runtime: this.#o.runtime,
         parameters: version.parameters,
+        preprocessor_parameters: version.preprocessor_parameters,
         environment,
       },
       version.language === "python3" ? this.#pythonExec(child) : undefined,

@@ -10,6 +10,7 @@ export interface Load {
   /** Folder of the child's program, whose frames stack traces leave out. */
   runtime: string;
   parameters: ParameterBinding[];
+  preprocessor_parameters: ParameterBinding[] | undefined;
   environment: Record<string, string>;
   /** Random text that marks the end of a job's output. */
   nonce: string;
@@ -33,6 +34,7 @@ export interface Run {
   entrypoint: string;
   /** JSON text. */
   args: string;
+  /** JSON text of the arguments object of `preprocessor`, whose result then replaces `args`. */
   preprocessor_input?: string | undefined;
   max_result: number;
 }

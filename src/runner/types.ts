@@ -2,7 +2,7 @@
 
 export type RunnableLanguage = "bun" | "nativets" | "bash" | "python3";
 
-/** How one parameter of `main` takes its value out of the arguments object. */
+/** How one parameter of `main` or `preprocessor` takes its value out of the arguments object. */
 export interface ParameterBinding {
   name: string;
   /** named: by key · whole: the arguments object itself · rest: an array spread at the end · positional: bash `$n` */
@@ -25,7 +25,8 @@ export interface RunnableVersion {
   /** The lock text; "" or undefined means no dependencies. */
   lock: string | undefined;
   parameters: ParameterBinding[];
-  has_preprocessor: boolean;
+  /** How `preprocessor` takes its values; undefined when there is none. */
+  preprocessor_parameters: ParameterBinding[] | undefined;
   /** `KEY=value` pairs the script's author set. */
   envs: string[];
   /** `fresh` asks for a new child each run. */
@@ -43,7 +44,7 @@ export interface RunRequest {
   email: string;
   /** The arguments object as JSON text; it is not parsed in the server. */
   args: string;
-  /** Set when the preprocessor is to run first; JSON text of what it receives. */
+  /** Set when the preprocessor is to run first, whose result replaces `args`; JSON text of its arguments object. */
   preprocessor_input?: string | undefined;
   /** Contextual variables of this job (WM_JOB_ID, WM_WORKSPACE, …) without WM_TOKEN. */
   environment: Record<string, string>;

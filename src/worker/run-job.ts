@@ -119,7 +119,7 @@ async function codeOf(app: App, job: Job, signal: AbortSignal, output: Output): 
     content,
     lock,
     parameters: analysis.signature.parameters,
-    has_preprocessor: analysis.signature.has_preprocessor,
+    preprocessor_parameters: undefined,
     envs: [],
     isolation: "fresh",
   };

@@ -25,7 +25,7 @@ describe("arguments", () => {
     const { schema, signature, dependencies } = await analyseBash(content);
     expect(schema.properties).toEqual(properties as Record<string, unknown>);
     expect(schema).toMatchObject({ required, order: Object.keys(schema.properties as object) });
-    expect(signature).toMatchObject({ has_main: true, has_preprocessor: false });
+    expect(signature).toMatchObject({ has_main: true, preprocessor: undefined });
     expect(dependencies).toEqual([]);
   });
 });

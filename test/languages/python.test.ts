@@ -92,10 +92,21 @@ describe("a parameter", () => {
 });
 
 test("an async main, and a preprocessor beside it", async () => {
-  const content = "async def main(a: int):\n    pass\ndef preprocessor(event):\n    return event\n";
+  const content =
+    "async def main(a: int):\n    pass\nasync def preprocessor(event, *, at: datetime, data: bytes = b''):\n    pass\n";
   const { schema, signature } = await analysePython(content);
   expect(schema).toMatchObject({ properties: { a: integer }, required: ["a"] });
-  expect(signature).toMatchObject({ has_main: true, has_preprocessor: true });
+  expect(signature.has_main).toBe(true);
+  expect(signature.preprocessor).toMatchObject([
+    { name: "event", kind: "named" },
+    { name: "at", kind: "named", is_date: true },
+    { name: "data", kind: "named", is_bytes: true },
+  ]);
+});
+
+test("no preprocessor, and one without parameters", async () => {
+  expect((await analysePython("def main(): pass")).signature.preprocessor).toBeUndefined();
+  expect((await analysePython("def preprocessor(): pass")).signature.preprocessor).toEqual([]);
 });
 
 test.each(["", "def other(): pass", "class M:\n  def main(self): pass", "main = 1"])(

@@ -142,7 +142,7 @@ describe("main", () => {
   ])("%s", (content) => {
     const { schema, signature } = analyseTypeScript(content);
     expect(schema).toMatchObject(takesOne);
-    expect(signature).toMatchObject({ has_main: true, has_preprocessor: false });
+    expect(signature).toMatchObject({ has_main: true, preprocessor: undefined });
   });
 
   test("a type parameter says no more than what it extends", () => {
@@ -179,9 +179,23 @@ describe("main", () => {
     expect(schema).toMatchObject({ properties: {}, required: [] });
   });
 
-  test("a preprocessor is found beside it", () => {
-    const content = "export const preprocessor = () => ({}); export function main() {}";
-    expect(analyseTypeScript(content).signature.has_preprocessor).toBe(true);
+  test.each([
+    ["export const preprocessor = () => ({})", []],
+    ["export async function preprocessor(event: { body: unknown }) {}", [{ name: "event", kind: "named" }]],
+    [
+      "function before(a: string, at: Date, ...more: string[]) {}\nexport { before as preprocessor }",
+      [
+        { name: "a", kind: "named" },
+        { name: "at", kind: "named", is_date: true },
+        { name: "more", kind: "rest" },
+      ],
+    ],
+    ["export function preprocessor({ wm_trigger, a }: any) {}", [{ kind: "whole" }]],
+  ])("a preprocessor beside it takes its own parameters: %s", (preprocessor, parameters) => {
+    const { schema, signature } = analyseTypeScript(`${preprocessor}\nexport function main(a: string) {}`);
+    expect(signature.preprocessor).toMatchObject(parameters);
+    expect(signature.preprocessor).toHaveLength(parameters.length);
+    expect(schema).toMatchObject(takesOne);
   });
 });
 

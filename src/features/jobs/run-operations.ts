@@ -4,6 +4,7 @@ import type { WorkspaceContext } from "../../context.ts";
 import { flag, moment, type Operation, operation, responds, wholeNumber } from "../../http/operation.ts";
 import { argumentsOf } from "./arguments.ts";
 import { idempotencyKey, submitOnce } from "./idempotency.ts";
+import { preprocessedArguments } from "./preprocessor-input.ts";
 import { resultResponse } from "./response-control.ts";
 import {
   refuseBeyond,
@@ -34,6 +35,7 @@ const runQuery = {
   include_query: z.string().optional(),
   raw: flag.default(false),
   wrap_body: flag.default(false),
+  skip_preprocessor: flag.default(false),
   payload: z.string().optional(),
   cache_ttl: wholeNumber.min(0).optional(),
 };
@@ -62,8 +64,14 @@ async function toSubmission(
 ): Promise<Submission> {
   const deployed = await resolveTarget(ctx, target);
   const limit = ctx.app.config.max_body_mb * 1_000_000;
-  const args = await argumentsOf(ctx.request, query, limit);
-  const submission = await scriptSubmission(ctx, deployed, args, query);
+  const { preprocessor_parameters } = deployed.version;
+  const { request } = ctx;
+  const made: { args: string; preprocessor_input?: string } =
+    preprocessor_parameters && !query.skip_preprocessor
+      ? await preprocessedArguments(request, query, limit, preprocessor_parameters)
+      : { args: await argumentsOf(request, query, limit) };
+  const submission = await scriptSubmission(ctx, deployed, made.args, query);
+  submission.preprocessor_input = made.preprocessor_input;
   if (!sync) submission.delete_after_use = false;
   return submission;
 }

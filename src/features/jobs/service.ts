@@ -160,6 +160,7 @@ async function cancelUnfinished(
         state: "completed",
         status: "canceled",
         result,
+        preprocessor_input: null,
         completed_at: now,
         duration_ms: job.started_at ? now.getTime() - job.started_at.getTime() : 0,
       })

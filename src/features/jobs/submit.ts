@@ -40,6 +40,8 @@ export interface Submission {
   raw_lock?: string | undefined;
   /** JSON text of an object. */
   args: string;
+  /** JSON text of what the preprocessor is handed: it makes main's arguments of it. */
+  preprocessor_input?: string | undefined;
   visible_to_owner: boolean;
   /** Who it runs as, where that is not the caller. */
   runs_as?: { permissioned_as: string; email: string } | undefined;
@@ -206,7 +208,6 @@ const UNFINISHED = {
   completed_at: null,
   duration_ms: null,
   result: null,
-  preprocessor_input: null,
   preprocessed: null,
   cancel_requested: false,
   canceled_by: null,
@@ -239,6 +240,7 @@ function toRow(
     raw_code: submission.raw_code ?? null,
     raw_lock: submission.raw_lock ?? null,
     args: submission.args,
+    preprocessor_input: submission.preprocessor_input ?? null,
     visible_to_owner: submission.visible_to_owner,
     id: options.job_id ?? newJobId(),
     workspace_id: member.workspace_id,

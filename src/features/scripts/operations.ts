@@ -12,7 +12,15 @@ import { findLive } from "./versions.ts";
 const base = "/w/{workspace}/scripts" as const;
 
 function toRecord(row: Script) {
-  const { seq: _, ready: __, parameters: ___, deployment_message: ____, language, ...rest } = row;
+  const {
+    seq: _,
+    ready: __,
+    parameters: ___,
+    preprocessor_parameters: ____,
+    deployment_message: _____,
+    language,
+    ...rest
+  } = row;
   return { ...rest, language: language as "bun", starred: false };
 }
 
@@ -33,6 +41,7 @@ const {
   lock: _lock,
   lock_error_logs: _errors,
   parameters: _parameters,
+  preprocessor_parameters: _preprocessor,
   ready: _ready,
   seq: _seq,
   ...summaryColumns

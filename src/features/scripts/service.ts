@@ -4,11 +4,12 @@ import type { App, WorkspaceContext } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
 import { analyseScript, checkLock } from "../../languages/analyse.ts";
-import type { ScriptAnalysis } from "../../languages/types.ts";
+import type { Parameter, ScriptAnalysis } from "../../languages/types.ts";
 import { newJobId, sha256 } from "../../lib/ids.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { insertJob } from "../../queue/driver.ts";
 import type { Job } from "../../queue/tables.ts";
+import type { ParameterBinding } from "../../runner/types.ts";
 import { canRead, canWrite } from "../permissions.ts";
 import type { NewScript } from "./records.ts";
 import { type Script, scripts } from "./tables.ts";
@@ -97,13 +98,7 @@ function toRow(
     description: body.description,
     content: body.content,
     schema: body.schema ?? analysis.schema,
-    parameters: signature.parameters.map(({ name, kind, is_date, is_bytes, default: initial }) => ({
-      name,
-      kind,
-      is_date,
-      is_bytes,
-      default: initial,
-    })),
+    parameters: toBindings(signature.parameters),
     language: body.language,
     kind: body.kind ?? "script",
     is_template: body.is_template ?? false,
@@ -125,7 +120,8 @@ function toRow(
     ws_error_handler_muted: body.ws_error_handler_muted ?? false,
     isolation: body.isolation ?? "shared",
     no_main_func: body.no_main_func ?? !signature.has_main,
-    has_preprocessor: signature.has_preprocessor,
+    has_preprocessor: signature.preprocessor !== undefined,
+    preprocessor_parameters: signature.preprocessor ? toBindings(signature.preprocessor) : null,
     on_behalf_of_email: body.on_behalf_of_email ?? null,
     deployment_message: body.deployment_message ?? null,
     created_by: ctx.username,
@@ -136,6 +132,16 @@ function toRow(
   };
   const { created_at: _, created_by: __, extra_perms: ___, ...content } = row;
   return { ...row, hash: sha256(JSON.stringify(content)).slice(0, 16) };
+}
+
+function toBindings(parameters: Parameter[]): ParameterBinding[] {
+  return parameters.map(({ name, kind, is_date, is_bytes, default: initial }) => ({
+    name,
+    kind,
+    is_date,
+    is_bytes,
+    default: initial,
+  }));
 }
 
 async function queueDependencyJob(app: App, tx: Tx, ctx: WorkspaceContext, row: NewRow): Promise<void> {

@@ -162,7 +162,7 @@ export function toRunnable(row: Script): RunnableVersion {
     content: row.content,
     lock: row.lock ?? undefined,
     parameters: row.parameters,
-    has_preprocessor: row.has_preprocessor,
+    preprocessor_parameters: row.preprocessor_parameters ?? undefined,
     envs: row.envs,
     isolation: row.isolation,
   };

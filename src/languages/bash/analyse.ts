@@ -37,7 +37,7 @@ export async function analyseBash(content: string): Promise<ScriptAnalysis> {
     );
   }
   return {
-    signature: { parameters, has_main: true, has_preprocessor: false },
+    signature: { parameters, has_main: true, preprocessor: undefined },
     schema: toArgumentsSchema(parameters),
     dependencies: [],
   };

@@ -6,10 +6,10 @@ interface Inspection {
   error?: { line: number; column: number; message: string };
   parameters: Parameter[];
   has_main: boolean;
-  has_preprocessor: boolean;
+  preprocessor: Parameter[] | null;
 }
 
-/** The signature of `main`, read by Python's own parser. */
+/** The signatures of `main` and `preprocessor`, read by Python's own parser. */
 export async function analysePython(content: string): Promise<ScriptAnalysis> {
   const python = Bun.which("python3");
   if (!python) {
@@ -30,9 +30,9 @@ export async function analysePython(content: string): Promise<ScriptAnalysis> {
   if (code !== 0) throw new BadRequest(`python3 could not read the script: ${err.trim().split("\n").at(-1)}`);
   const found = JSON.parse(out) as Inspection;
   if (found.error) throw new SyntaxFault(found.error.line, found.error.column, found.error.message);
-  const { parameters, has_main, has_preprocessor } = found;
+  const { parameters, has_main, preprocessor } = found;
   return {
-    signature: { parameters, has_main, has_preprocessor },
+    signature: { parameters, has_main, preprocessor: preprocessor ?? undefined },
     schema: toArgumentsSchema(parameters),
     dependencies: [],
   };

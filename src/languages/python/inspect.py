@@ -1,4 +1,4 @@
-"""Reads a script from stdin and prints what its `main` takes, as JSON. Runs nothing of it."""
+"""Reads a script from stdin and prints what its `main` and `preprocessor` take, as JSON. Runs nothing of it."""
 import ast
 import json
 import re
@@ -120,20 +120,26 @@ def parameter(argument, default):
     return found
 
 
+def parameters_of(function):
+    if function is None:
+        return None
+    taken = function.args
+    positional = list(getattr(taken, "posonlyargs", [])) + taken.args
+    defaults = [None] * (len(positional) - len(taken.defaults)) + taken.defaults
+    parameters = [parameter(a, d) for a, d in zip(positional, defaults)]
+    parameters += [parameter(a, d) for a, d in zip(taken.kwonlyargs, taken.kw_defaults)]
+    if taken.vararg is not None:
+        parameters.append({"name": taken.vararg.arg, "kind": "rest", "optional": True,
+                           "schema": {"type": "array", "items": schema_of(taken.vararg.annotation)}})
+    return parameters
+
+
 def inspect(source):
     tree = ast.parse(source)
     functions = {node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
-    main = functions.get("main")
-    parameters = []
-    if main is not None:
-        positional = list(getattr(main.args, "posonlyargs", [])) + main.args.args
-        defaults = [None] * (len(positional) - len(main.args.defaults)) + main.args.defaults
-        parameters = [parameter(a, d) for a, d in zip(positional, defaults)]
-        parameters += [parameter(a, d) for a, d in zip(main.args.kwonlyargs, main.args.kw_defaults)]
-        if main.args.vararg is not None:
-            parameters.append({"name": main.args.vararg.arg, "kind": "rest", "optional": True,
-                               "schema": {"type": "array", "items": schema_of(main.args.vararg.annotation)}})
-    return {"parameters": parameters, "has_main": main is not None, "has_preprocessor": "preprocessor" in functions}
+    main = parameters_of(functions.get("main"))
+    return {"parameters": main or [], "has_main": main is not None,
+            "preprocessor": parameters_of(functions.get("preprocessor"))}
 
 
 try:

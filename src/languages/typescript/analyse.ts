@@ -7,19 +7,20 @@ import { collectTypes, withTypeParameters } from "./schema.ts";
 
 type Callable = Extract<Node, { params: unknown; body: unknown }> & FunctionDeclaration;
 
-/** Signature, schema and dependencies of a TypeScript or JavaScript module. */
+/** Signatures, schema and dependencies of a TypeScript or JavaScript module. */
 export function analyseTypeScript(content: string): ScriptAnalysis {
   const file = parseModule(content);
   const exported = exportedFunctions(file.program.body);
-  const main = exported.get("main");
-  const parameters: Parameter[] = main
-    ? toParameters(main.fn.params, {
-        types: withTypeParameters(collectTypes(file.program.body), main.fn),
-        comments: main.comments,
-      })
-    : [];
+  const parametersOf = (name: string): Parameter[] | undefined => {
+    const found = exported.get(name);
+    if (!found) return undefined;
+    const types = withTypeParameters(collectTypes(file.program.body), found.fn);
+    return toParameters(found.fn.params, { types, comments: found.comments });
+  };
+  const main = parametersOf("main");
+  const parameters = main ?? [];
   return {
-    signature: { parameters, has_main: main !== undefined, has_preprocessor: exported.has("preprocessor") },
+    signature: { parameters, has_main: main !== undefined, preprocessor: parametersOf("preprocessor") },
     schema: toArgumentsSchema(parameters),
     dependencies: toDependencies(scanImports(file)),
   };

@@ -1,4 +1,4 @@
-/** The parameters of `main`: how each takes its value, and its schema. */
+/** The parameters of `main` or `preprocessor`: how each takes its value, and its schema. */
 import type { Node } from "@babel/types";
 import type { Parameter, Schema } from "../types.ts";
 import { literalValue } from "./literals.ts";

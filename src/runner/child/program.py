@@ -72,7 +72,7 @@ def to_plain(value):
         return str(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
-    raise TypeError("main returned a value with a %s, which is not JSON" % type(value).__name__)
+    raise TypeError("a value of type %s is not JSON" % type(value).__name__)
 
 
 class ResultNotSerializable(Exception):
@@ -87,20 +87,24 @@ class MissingFunction(Exception):
     pass
 
 
-def to_json(value, limit):
+class InvalidPreprocessorResult(Exception):
+    pass
+
+
+def to_json(value, limit, who="main"):
     try:
         text = json.dumps(value, default=to_plain, allow_nan=False, ensure_ascii=False)
     except (TypeError, ValueError) as error:
-        raise ResultNotSerializable(str(error)) from None
+        raise ResultNotSerializable("%s returned what cannot be written down: %s" % (who, error)) from None
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > limit:
         raise ResultTooLarge("the result is %d MB, more than the %d MB allowed" % (size // 1000000 + 1, limit // 1000000))
     return text
 
 
-def bind(function, args):
+def bind(function, bindings, args):
     parameters = inspect.signature(function).parameters
-    bindings = {each["name"]: each for each in load["parameters"]}
+    bindings = {each["name"]: each for each in bindings or []}
     positional, named = [], {}
     for name, parameter in parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:
@@ -161,13 +165,26 @@ def function_named(name):
     return found
 
 
+def preprocess(message):
+    """Main's arguments as JSON text: what is stored of them is what main is given."""
+    function = function_named("preprocessor")
+    positional, named = bind(function, load.get("preprocessor_parameters"), json.loads(message["preprocessor_input"]))
+    value = function(*positional, **named)
+    if inspect.isawaitable(value):
+        value = asyncio.run(value)
+    text = to_json(value, message["max_result"], "it")
+    if not text.startswith("{"):
+        raise InvalidPreprocessorResult("it must return a dict, the arguments of main, and returned %s" % text[:100])
+    return text
+
+
 def call(message, outcome):
-    args = json.loads(message["args"])
+    text = message["args"]
     if message.get("preprocessor_input") is not None:
-        args = function_named("preprocessor")(json.loads(message["preprocessor_input"]))
-        outcome["preprocessed_args"] = to_json(args, message["max_result"])
+        text = outcome["preprocessed_args"] = preprocess(message)
+    args = json.loads(text)
     function = function_named(message["entrypoint"])
-    positional, named = bind(function, args)
+    positional, named = bind(function, load["parameters"], args)
     value = function(*positional, **named)
     if inspect.isawaitable(value):
         value = asyncio.run(value)
@@ -213,7 +230,9 @@ def run(message):
     except BaseException as error:
         outcome.pop("result", None)
         outcome["error"] = describe(error)
-        if isinstance(error, (ResultNotSerializable, ResultTooLarge, MissingFunction)):
+        if message.get("preprocessor_input") is not None and "preprocessed_args" not in outcome:
+            outcome["error"]["message"] = "the preprocessor failed: " + outcome["error"]["message"]
+        if isinstance(error, (ResultNotSerializable, ResultTooLarge, MissingFunction, InvalidPreprocessorResult)):
             outcome["error"].pop("stack", None)
     end_output(("\0%s\0" % load["nonce"]).encode())
     outcome["mem_peak_kb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -127,18 +127,27 @@ async function load(message: Load): Promise<void> {
 
 async function run(message: Run): Promise<void> {
   Object.assign(process.env, message.environment);
+  const outcome: Partial<Done> = {};
   let settled = false;
-  const finish = (outcome: Partial<Done>) => {
+  const finish = (done: Partial<Done>) => {
     if (settled) return;
     settled = true;
     failRunning = undefined;
-    finishNow(outcome);
+    finishNow(done);
   };
-  failRunning = (error) => finish({ error });
+  const fail = (error: JobError) => {
+    const { preprocessed_args } = outcome;
+    if (message.preprocessor_input !== undefined && preprocessed_args === undefined) {
+      error.message = `the preprocessor failed: ${error.message}`;
+    }
+    finish({ error, preprocessed_args });
+  };
+  failRunning = fail;
   try {
-    finish(await call(message));
+    await call(message, outcome);
+    finish(outcome);
   } catch (cause) {
-    finish({ error: toError(cause) });
+    fail(toError(cause));
   }
 }
 
@@ -174,17 +183,14 @@ function hasLeftovers(): boolean {
   return libc !== undefined && libc.waitid(P_ALL, 0, ptr(buffer), WNOHANG_WEXITED_WNOWAIT) === 0;
 }
 
-async function call(message: Run): Promise<Partial<Done>> {
+async function call(message: Run, outcome: Partial<Done>): Promise<void> {
   const { module, load: version } = loaded!;
-  let args = JSON.parse(message.args) as Record<string, unknown>;
-  const outcome: Partial<Done> = {};
+  let text = message.args;
   if (message.preprocessor_input !== undefined) {
-    args = (await functionNamed(
-      module,
-      "preprocessor",
-    )(JSON.parse(message.preprocessor_input))) as typeof args;
-    outcome.preprocessed_args = toJson(args, message.max_result);
+    text = await preprocess(message.preprocessor_input, message.max_result);
+    outcome.preprocessed_args = text;
   }
+  const args = JSON.parse(text) as Record<string, unknown>;
   const main = functionNamed(module, message.entrypoint);
   const began = performance.now();
   let value = main(...bind(version.parameters, args));
@@ -195,7 +201,17 @@ async function call(message: Run): Promise<Partial<Done>> {
   } else outcome.result = toJson(value, message.max_result);
   // Asking the system costs more than a short job does.
   if (performance.now() - began > 50) outcome.mem_peak_kb = process.resourceUsage().maxRSS;
-  return outcome;
+}
+
+/** @returns main's arguments as JSON text: what is stored of them is what main is given */
+async function preprocess(input: string, limit: number): Promise<string> {
+  const { module, load: version } = loaded!;
+  const preprocessor = functionNamed(module, "preprocessor");
+  const value = await preprocessor(...bind(version.preprocessor_parameters ?? [], JSON.parse(input)));
+  const text = toJson(value, limit, "it");
+  if (text.startsWith("{")) return text;
+  const message = `it must return an object, the arguments of main, and returned ${text.slice(0, 100)}`;
+  throw Object.assign(new Error(message), { name: "InvalidPreprocessorResult", stack: "" });
 }
 
 function functionNamed(module: Record<string, unknown>, name: string): (...args: unknown[]) => unknown {
@@ -248,21 +264,24 @@ async function drain(value: AnyIterable | Response, limit: number): Promise<stri
   return whole;
 }
 
-/** @throws what is wrong with a value that is no JSON, or too large */
-function toJson(value: unknown, limit: number): string {
+/**
+ * @param who made the value, for the message
+ * @throws what is wrong with a value that is no JSON, or too large
+ */
+function toJson(value: unknown, limit: number, who = "main"): string {
   if (value === undefined) return "null";
   const kind = typeof value === "object" && value !== null ? value.constructor?.name : typeof value;
   if (kind === "function" || kind === "symbol" || kind === "Map" || kind === "Set" || kind === "WeakMap") {
-    throw notJson(`main returned a ${kind}`);
+    throw notJson(`${who} returned a ${kind}`);
   }
   let text: string | undefined;
   try {
     text = JSON.stringify(value);
   } catch (cause) {
     const reason = (cause as Error).message.replace(/^JSON.stringify |\.$/g, "");
-    throw notJson(`main returned a value that cannot be written down (${reason})`);
+    throw notJson(`${who} returned a value that cannot be written down (${reason})`);
   }
-  if (text === undefined) throw notJson("main returned a value without a JSON form");
+  if (text === undefined) throw notJson(`${who} returned a value without a JSON form`);
   // Characters are at least a byte: the exact count is only taken near the limit.
   if (text.length > limit || (text.length * 3 > limit && Buffer.byteLength(text) > limit)) {
     throw tooLarge(Buffer.byteLength(text), limit);

@@ -1,0 +1,55 @@
+/**
+ * What a preprocessor is handed of a webhook request. It tells by its own parameters which of two things it takes: a
+ * single parameter `event` is given the request, any others the arguments by name, and beside them `wm_trigger`.
+ */
+import type { ParameterBinding } from "../../runner/types.ts";
+import { type ArgumentOptions, type Payload, readPayload, toArguments } from "./arguments.ts";
+
+const KIND = "webhook";
+
+/** They speak for the caller towards this service, and are none of the script's business. */
+const CREDENTIALS = new Set(["authorization", "cookie", "proxy-authorization"]);
+
+export interface Preprocessed {
+  /** The arguments as they would be without a preprocessor: what the job shows until it has run. */
+  args: string;
+  /** JSON text of the preprocessor's own arguments object. */
+  preprocessor_input: string;
+}
+
+/**
+ * @param parameters those of the preprocessor
+ * @throws BadRequest, PayloadTooLarge
+ */
+export async function preprocessedArguments(
+  request: Request,
+  options: ArgumentOptions,
+  limit: number,
+  parameters: ParameterBinding[],
+): Promise<Preprocessed> {
+  const takes = takesEvent(parameters);
+  const payload = await readPayload(request, { ...options, raw: takes || options.raw }, limit);
+  const args = toArguments(payload, request, options);
+  const input = takes
+    ? { event: eventOf(request, payload) }
+    : { ...(JSON.parse(args) as object), wm_trigger: { kind: KIND } };
+  return { args, preprocessor_input: JSON.stringify(input) };
+}
+
+function takesEvent(parameters: ParameterBinding[]): boolean {
+  const [first, ...others] = parameters;
+  return others.length === 0 && first?.name === "event" && first.kind === "named";
+}
+
+/** The payload stands in `body` as it was sent, whatever its shape. */
+function eventOf(request: Request, payload: Payload) {
+  const headers = [...request.headers].filter(([name]) => !CREDENTIALS.has(name));
+  const query = [...new URL(request.url).searchParams].filter(([name]) => name !== "token");
+  return {
+    kind: KIND,
+    body: payload.value ?? {},
+    raw_string: payload.text,
+    headers: Object.fromEntries(headers),
+    query: Object.fromEntries(query),
+  };
+}
