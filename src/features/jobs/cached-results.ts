@@ -29,8 +29,9 @@ function isCacheable(job: Job): boolean {
 }
 
 /** The identity counts: what a script may read decides what it returns. */
-function keyOf({ workspace_id, script_hash, permissioned_as, args }: Job): string {
-  const canonical = JSON.stringify(sorted(JSON.parse(args)));
+function keyOf({ workspace_id, script_hash, permissioned_as, args, preprocessor_input }: Job): string {
+  // A preprocessor makes main's arguments of its own input.
+  const canonical = JSON.stringify(sorted(JSON.parse(preprocessor_input ?? args)));
   return sha256(JSON.stringify([workspace_id, script_hash, permissioned_as, canonical]));
 }
 

@@ -6,6 +6,7 @@ import { argumentsOf } from "./arguments.ts";
 import { idempotencyKey, submitOnce } from "./idempotency.ts";
 import { preprocessedArguments } from "./preprocessor-input.ts";
 import { resultResponse } from "./response-control.ts";
+import { verifiedRequest } from "./signatures.ts";
 import {
   refuseBeyond,
   resolveTarget,
@@ -64,8 +65,11 @@ async function toSubmission(
 ): Promise<Submission> {
   const deployed = await resolveTarget(ctx, target);
   const limit = ctx.app.config.max_body_mb * 1_000_000;
-  const { preprocessor_parameters } = deployed.version;
-  const { request } = ctx;
+  const { signature: rule, version } = deployed;
+  const { workspace_id, preprocessor_parameters } = version;
+  const request = rule
+    ? await verifiedRequest(ctx.app, ctx.request, { workspace_id, rule, limit })
+    : ctx.request;
   const made: { args: string; preprocessor_input?: string } =
     preprocessor_parameters && !query.skip_preprocessor
       ? await preprocessedArguments(request, query, limit, preprocessor_parameters)

@@ -1,11 +1,36 @@
 /** The records of scripts as they stand on the wire. */
 import { z } from "zod";
 import { moment } from "../../http/operation.ts";
+import { isTimed, SIGNATURE_SCHEMES } from "../jobs/signatures.ts";
 
 export const LANGUAGES = ["bun", "nativets", "bash", "python3"] as const;
 
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
 const optional = <T extends z.ZodType>(schema: T) =>
   schema.nullish().transform((value) => value ?? undefined);
+
+/** What every request to the script's webhooks must prove. */
+const SignatureRule = z
+  .object({
+    scheme: z.enum(SIGNATURE_SCHEMES),
+    secret: z.string().min(1, "must be the path of the variable that holds the shared secret"),
+    header: optional(z.string().regex(HEADER_NAME, "must be the name of a header (RFC 9110 §5.1)")),
+    tolerance_s: optional(z.number().int().min(1)),
+  })
+  .superRefine(({ scheme, header, tolerance_s }, issues) => {
+    const refuse = (field: string, message: string) =>
+      issues.addIssue({ code: "custom", path: [field], message });
+    if (scheme === "hmac_sha256" && header === undefined) {
+      refuse("header", "hmac_sha256 needs the name of the header that carries the digest");
+    }
+    if (scheme !== "hmac_sha256" && header !== undefined) {
+      refuse("header", `${scheme} has a header of its own`);
+    }
+    if (tolerance_s !== undefined && !isTimed(scheme)) {
+      refuse("tolerance_s", `${scheme} signs no timestamp`);
+    }
+  });
 
 export const NewScript = z.object({
   path: z.string(),
@@ -36,6 +61,7 @@ export const NewScript = z.object({
   isolation: optional(z.enum(["shared", "fresh"])),
   no_main_func: optional(z.boolean()),
   has_preprocessor: optional(z.boolean()),
+  signature: optional(SignatureRule),
   on_behalf_of_email: optional(z.string()),
   deployment_message: optional(z.string()),
 });
@@ -73,6 +99,7 @@ export const ScriptRecord = z.object({
   isolation: z.enum(["shared", "fresh"]),
   no_main_func: z.boolean(),
   has_preprocessor: z.boolean(),
+  signature: nullish(SignatureRule),
   on_behalf_of_email: nullish(z.string()),
   created_by: z.string(),
   created_at: moment,

@@ -11,6 +11,7 @@ import { insertJob } from "../../queue/driver.ts";
 import type { Job } from "../../queue/tables.ts";
 import type { ParameterBinding } from "../../runner/types.ts";
 import { canRead, canWrite } from "../permissions.ts";
+import { getVariable } from "../variables/service.ts";
 import type { NewScript } from "./records.ts";
 import { type Script, scripts } from "./tables.ts";
 import { findLatest, findLive, findVersion, forgetScript, toRunnable } from "./versions.ts";
@@ -19,7 +20,8 @@ import { findLatest, findLive, findVersion, forgetScript, toRunnable } from "./v
  * Stores a new version. It is ready at once when nothing has to be resolved; otherwise a dependency job is queued in
  * the same transaction and `p/` stays on the version before until that job is done.
  * @returns the version's hash
- * @throws BadRequest for a bad path, a syntax error (line and column), a missing or stale parent_hash
+ * @throws BadRequest for a bad path, a syntax error (line and column), a missing or stale parent_hash, a signature rule
+ * whose secret the deployer may not read
  */
 export async function createScript(ctx: WorkspaceContext, body: NewScript): Promise<string> {
   const { app } = ctx;
@@ -28,6 +30,7 @@ export async function createScript(ctx: WorkspaceContext, body: NewScript): Prom
   checkOnBehalfOf(ctx, body.on_behalf_of_email);
   const analysis = await analyseScript(body.language, body.content);
   if (body.lock) await checkLock(body.language, body.lock);
+  if (body.signature) await checkSecret(ctx, body.signature.secret);
   return ctx.write({ resource: path }, async (tx) => {
     await tx.lock(`script ${workspace_id} ${path}`);
     const previous = await findLatest(tx, workspace_id, path);
@@ -52,6 +55,18 @@ function checkOnBehalfOf(ctx: WorkspaceContext, email: string | undefined): void
   const { member } = ctx.caller;
   if (email === undefined || email === member.email || member.is_admin) return;
   throw new Forbidden(`only an admin deploys on behalf of somebody else: on_behalf_of_email is ${email}`);
+}
+
+/** A rule may rest only on a secret its author may read: what it verifies would tell the others of it. */
+async function checkSecret(ctx: WorkspaceContext, path: string): Promise<void> {
+  try {
+    await getVariable(ctx, path);
+  } catch (error) {
+    if (!(error instanceof NotFound)) throw error;
+    throw new BadRequest(
+      `body field \`signature.secret\`: there is no variable ${path} that ${ctx.username} may read`,
+    );
+  }
 }
 
 type NewRow = typeof scripts.$inferInsert & { hash: string };
@@ -122,6 +137,7 @@ function toRow(
     no_main_func: body.no_main_func ?? !signature.has_main,
     has_preprocessor: signature.preprocessor !== undefined,
     preprocessor_parameters: signature.preprocessor ? toBindings(signature.preprocessor) : null,
+    signature: body.signature ?? null,
     on_behalf_of_email: body.on_behalf_of_email ?? null,
     deployment_message: body.deployment_message ?? null,
     created_by: ctx.username,

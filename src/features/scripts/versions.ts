@@ -5,6 +5,7 @@ import type { Reader } from "../../database/database.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
 import { perApp } from "../../lib/per-app.ts";
 import type { RunnableLanguage, RunnableVersion } from "../../runner/types.ts";
+import type { SignatureRule } from "../jobs/signatures.ts";
 import { type Script, scripts } from "./tables.ts";
 
 /** What running a version needs to know, and nothing else of the row. */
@@ -24,6 +25,8 @@ export interface Deployed {
   on_behalf_of_email: string | undefined;
   created_by: string;
   extra_perms: Record<string, boolean>;
+  /** How a request to its webhooks must be signed. */
+  signature: SignatureRule | undefined;
 }
 
 const MAX_CACHED = 10_000;
@@ -191,5 +194,6 @@ function toDeployed(row: Script): Deployed {
     on_behalf_of_email: row.on_behalf_of_email ?? undefined,
     created_by: row.created_by,
     extra_perms: row.extra_perms,
+    signature: row.signature ?? undefined,
   };
 }
