@@ -9,7 +9,7 @@ const root = join(import.meta.dir, "..");
 const FLOORS = [
   ["lib", "errors", "config"],
   ["database"],
-  ["languages"],
+  ["flow-engine", "languages"],
   ["queue", "runner", "events"],
   ["http"],
   ["features"],

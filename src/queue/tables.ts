@@ -41,6 +41,15 @@ export const jobs = table(
     visible_to_owner: boolean("visible_to_owner").notNull().default(true),
     trigger_kind: text("trigger_kind"),
     schedule_path: text("schedule_path"),
+    /** The module of the parent's flow that this job runs, and which iteration or branch of it. */
+    flow_step_id: text("flow_step_id"),
+    flow_index: integer("flow_index"),
+    /** The deployed flow version it runs, or is a step of. */
+    flow_version: integer("flow_version"),
+    /** JSON text of a flow that is not deployed. */
+    raw_flow: text("raw_flow"),
+    /** Which modules of its flow a nested frame runs, JSON text. */
+    flow_body: text("flow_body"),
     /** Of the jobs with this key in the workspace, at most `concurrent_limit` begin within any window. */
     concurrency_key: text("concurrency_key"),
     concurrent_limit: integer("concurrent_limit"),

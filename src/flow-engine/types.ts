@@ -1,0 +1,148 @@
+/** Flows as data: the OpenFlow form (modules, transforms, options) and the state of one run. Types only. */
+
+export type InputTransform = { type: "static"; value?: unknown } | { type: "javascript"; expr: string };
+export type InputTransforms = Record<string, InputTransform>;
+
+export interface Condition {
+  expr: string;
+}
+
+export interface StopCondition extends Condition {
+  /** The flow counts as skipped when it stops here. */
+  skip_if_stopped?: boolean | undefined;
+  /** The flow fails with this message when it stops here. */
+  error_message?: string | undefined;
+}
+
+/** Constant tries come first, then the exponential ones. */
+export interface Retry {
+  constant?: { attempts: number; seconds: number } | undefined;
+  exponential?:
+    | { attempts: number; multiplier: number; seconds: number; random_factor?: number | undefined }
+    | undefined;
+  retry_if?: Condition | undefined;
+}
+
+export interface Suspend {
+  required_events?: number | undefined;
+  /** Seconds. */
+  timeout?: number | undefined;
+  resume_form?: unknown;
+  user_auth_required?: boolean | undefined;
+  user_groups_required?: InputTransform | undefined;
+  self_approval_disabled?: boolean | undefined;
+  hide_cancel?: boolean | undefined;
+  continue_on_disapprove_timeout?: boolean | undefined;
+}
+
+export interface Branch {
+  summary?: string | undefined;
+  modules: FlowModule[];
+}
+
+export interface RawScript {
+  type: "rawscript";
+  input_transforms: InputTransforms;
+  content: string;
+  language: string;
+  path?: string | undefined;
+  lock?: string | undefined;
+  tag?: string | undefined;
+  concurrent_limit?: number | undefined;
+  concurrency_time_window_s?: number | undefined;
+  custom_concurrency_key?: string | undefined;
+}
+
+export interface ScriptStep {
+  type: "script";
+  input_transforms: InputTransforms;
+  path: string;
+  hash?: string | undefined;
+  tag_override?: string | undefined;
+}
+
+export interface FlowStep {
+  type: "flow";
+  input_transforms: InputTransforms;
+  path: string;
+}
+
+export interface ForLoop {
+  type: "forloopflow";
+  modules: FlowModule[];
+  iterator: InputTransform;
+  skip_failures: boolean;
+  parallel?: boolean | undefined;
+  parallelism?: number | InputTransform | undefined;
+}
+
+export interface WhileLoop {
+  type: "whileloopflow";
+  modules: FlowModule[];
+  skip_failures: boolean;
+  parallel?: boolean | undefined;
+  parallelism?: number | InputTransform | undefined;
+}
+
+export interface BranchOne {
+  type: "branchone";
+  branches: (Branch & Condition)[];
+  default: FlowModule[];
+}
+
+export interface BranchAll {
+  type: "branchall";
+  branches: (Branch & { skip_failure?: boolean | undefined })[];
+  parallel?: boolean | undefined;
+}
+
+export interface Identity {
+  type: "identity";
+  flow?: boolean | undefined;
+}
+
+export type FlowModuleValue =
+  | RawScript
+  | ScriptStep
+  | FlowStep
+  | ForLoop
+  | WhileLoop
+  | BranchOne
+  | BranchAll
+  | Identity;
+
+export interface FlowModule {
+  id: string;
+  value: FlowModuleValue;
+  summary?: string | undefined;
+  stop_after_if?: StopCondition | undefined;
+  stop_after_all_iters_if?: StopCondition | undefined;
+  skip_if?: Condition | undefined;
+  /** Seconds before the next step. */
+  sleep?: InputTransform | undefined;
+  /** Seconds. */
+  timeout?: number | InputTransform | undefined;
+  cache_ttl?: number | undefined;
+  delete_after_use?: boolean | undefined;
+  mock?: { enabled?: boolean | undefined; return_value?: unknown } | undefined;
+  suspend?: Suspend | undefined;
+  retry?: Retry | undefined;
+  continue_on_error?: boolean | undefined;
+  priority?: number | undefined;
+}
+
+export interface FlowValue {
+  modules: FlowModule[];
+  failure_module?: FlowModule | undefined;
+  preprocessor_module?: FlowModule | undefined;
+  same_worker?: boolean | undefined;
+  concurrent_limit?: number | undefined;
+  concurrency_key?: string | undefined;
+  concurrency_time_window_s?: number | undefined;
+  skip_expr?: string | undefined;
+  cache_ttl?: number | undefined;
+  priority?: number | undefined;
+  /** Id of the module whose result a synchronous call is answered with. */
+  early_return?: string | undefined;
+  flow_env?: Record<string, unknown> | undefined;
+}
