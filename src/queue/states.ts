@@ -17,7 +17,24 @@ export const TRANSITIONS = {
 export type JobState = keyof typeof TRANSITIONS;
 export type JobStatus = "success" | "failure" | "canceled" | "skipped";
 /** `identity` returns its arguments and `noop` nothing: neither takes a subprocess. */
-export type JobKind = "script" | "preview" | "dependencies" | "identity" | "noop";
+export type JobKind =
+  | "script"
+  | "preview"
+  | "dependencies"
+  | "identity"
+  | "noop"
+  /** A deployed flow, one that is not, the modules inside a loop or branch of one, and a script written in one. */
+  | "flow"
+  | "flowpreview"
+  | "flownode"
+  | "flowscript";
+
+/** Jobs that wait for others instead of running anything: no worker holds them while they run. */
+export const FRAME_KINDS = ["flow", "flowpreview", "flownode"] as const satisfies JobKind[];
+
+export function isFrame(kind: JobKind): boolean {
+  return (FRAME_KINDS as readonly JobKind[]).includes(kind);
+}
 
 /** Times a job may lose its worker before it is given up as failed. */
 export const MAX_ATTEMPTS = 3;

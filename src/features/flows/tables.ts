@@ -61,16 +61,16 @@ export const flowFrames = table(
   "flow_frames",
   {
     job_id: text("job_id").primaryKey(),
-    /** The job of the flow that holds the modules: itself, or an ancestor. */
-    flow_job: text("flow_job").notNull(),
+    /** The outermost flow's job: itself, or an ancestor. */
+    root_job: text("root_job").notNull(),
     state: json<unknown>("state").notNull(),
-    /** Raised by each transition of any frame of the flow, on the flow's own row: the later of two at once gives way. */
+    /** On the outermost row, raised by each transition of any frame below: the later of two at once gives way. */
     version: integer("version").notNull(),
     /** When it goes on by itself. */
     wake_at: timestamp("wake_at"),
   },
   (t) => [
-    index("flow_frames_by_flow").on(t.flow_job),
+    index("flow_frames_by_root").on(t.root_job),
     index("flow_frames_wake").on(t.wake_at).where(sql`wake_at IS NOT NULL`),
   ],
 );

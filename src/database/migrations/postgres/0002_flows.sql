@@ -10,7 +10,7 @@ CREATE TABLE "drafts" (
 --> statement-breakpoint
 CREATE TABLE "flow_frames" (
 	"job_id" text PRIMARY KEY NOT NULL,
-	"flow_job" text NOT NULL,
+	"root_job" text NOT NULL,
 	"state" text NOT NULL,
 	"version" bigint NOT NULL,
 	"wake_at" timestamp(3) with time zone
@@ -82,7 +82,7 @@ ALTER TABLE "jobs" ADD COLUMN "flow_index" bigint;--> statement-breakpoint
 ALTER TABLE "jobs" ADD COLUMN "flow_version" bigint;--> statement-breakpoint
 ALTER TABLE "jobs" ADD COLUMN "raw_flow" text;--> statement-breakpoint
 ALTER TABLE "jobs" ADD COLUMN "flow_body" text;--> statement-breakpoint
-CREATE INDEX "flow_frames_by_flow" ON "flow_frames" USING btree ("flow_job");--> statement-breakpoint
+CREATE INDEX "flow_frames_by_root" ON "flow_frames" USING btree ("root_job");--> statement-breakpoint
 CREATE INDEX "flow_frames_wake" ON "flow_frames" USING btree ("wake_at") WHERE wake_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "flow_resumes_by_frame" ON "flow_resumes" USING btree ("frame_id");--> statement-breakpoint
 CREATE INDEX "flow_versions_by_path" ON "flow_versions" USING btree ("workspace_id","path","id");

@@ -10,13 +10,13 @@ CREATE TABLE `drafts` (
 --> statement-breakpoint
 CREATE TABLE `flow_frames` (
 	`job_id` text PRIMARY KEY NOT NULL,
-	`flow_job` text NOT NULL,
+	`root_job` text NOT NULL,
 	`state` text NOT NULL,
 	`version` integer NOT NULL,
 	`wake_at` integer
 );
 --> statement-breakpoint
-CREATE INDEX `flow_frames_by_flow` ON `flow_frames` (`flow_job`);--> statement-breakpoint
+CREATE INDEX `flow_frames_by_root` ON `flow_frames` (`root_job`);--> statement-breakpoint
 CREATE INDEX `flow_frames_wake` ON `flow_frames` (`wake_at`) WHERE wake_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `flow_items` (
 	`job_id` text NOT NULL,
