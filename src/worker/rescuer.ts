@@ -1,6 +1,6 @@
 /** Puts back jobs whose worker is gone, so that an acknowledged job is never lost. Counted on the row, and bounded. */
 import type { App } from "../context.ts";
-import { canceledResult } from "../features/jobs/service.ts";
+import { canceledResult } from "../features/jobs/canceled.ts";
 import { settleLock } from "../features/scripts/service.ts";
 import { settlePlaces } from "../queue/concurrency.ts";
 import { finishJob, putBack } from "../queue/driver.ts";

@@ -8,6 +8,7 @@ import { settlePlaces } from "../../queue/concurrency.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
 import { isOwner, namesOf } from "../permissions.ts";
 import { settleLock } from "../scripts/service.ts";
+import { canceledResult } from "./canceled.ts";
 
 /**
  * The job, when the caller may see it: its runner, an admin, or an owner of its path unless it was made invisible.
@@ -183,12 +184,5 @@ async function cancelUnfinished(
       .set({ ...canceled, cancel_requested: true })
       .where(and(eq(jobs.id, job.id), eq(jobs.state, "running")));
     tx.afterCommit(() => app.queue.cancel(job.id));
-  });
-}
-
-/** The stored result of a canceled job, JSON text. */
-export function canceledResult(reason: string, by: string): string {
-  return JSON.stringify({
-    error: { name: "Canceled", message: `Job canceled: ${reason} by ${by}`, reason, canceler: by },
   });
 }

@@ -13,6 +13,7 @@ import { type Deployed, deployedByHash, deployedByPath } from "../scripts/versio
 import { checkScopes } from "../tokens/scopes.ts";
 import { resolveMember } from "../workspaces/members.ts";
 import { interpolate } from "./interpolate.ts";
+import { UNFINISHED } from "./unfinished.ts";
 
 /** What the caller may ask of any run. */
 export interface RunOptions {
@@ -201,24 +202,6 @@ async function refuseKnownId(tx: Tx, job_id: string): Promise<void> {
   const known = await tx.select({ id: jobs.id }).from(jobs).where(eq(jobs.id, job_id));
   if (known.length > 0) throw new BadRequest(`there is a job with id ${job_id} already`);
 }
-
-/** What is known of no job before it has run. */
-const UNFINISHED = {
-  status: null,
-  completed_at: null,
-  duration_ms: null,
-  result: null,
-  preprocessed: null,
-  cancel_requested: false,
-  canceled_by: null,
-  canceled_reason: null,
-  attempts: 0,
-  mem_peak_kb: null,
-  labels: null,
-  deleted: false,
-  concurrency_blocked: false,
-  progress: null,
-} as const;
 
 function toRow(
   ctx: WorkspaceContext,
