@@ -1,7 +1,7 @@
 /** What all commands share: their common options, and how their work is wrapped. */
 import { Command, Help, Option } from "commander";
 import type { JobsRole } from "../src/app.ts";
-import { CliError, EXIT, usageError } from "./terminal/failure.ts";
+import { CliError, EXIT } from "./terminal/failure.ts";
 import { type Client, connect } from "./transport.ts";
 
 export interface CommonOptions {
@@ -30,6 +30,15 @@ export function leaf(
   if (reach !== "nothing") command.addOption(DATA_DIR);
   if (reach === "anywhere") command.addOption(URL_OPTION).addOption(TOKEN);
   return command.addOption(JSON_OPTION).configureHelp({ visibleOptions: ownFirst });
+}
+
+export interface WorkspaceOptions extends CommonOptions {
+  workspace?: string;
+}
+
+/** A command that works in one workspace. */
+export function inWorkspace(name: string, summary: string): Command {
+  return leaf(name, summary).option("--workspace <id>", "workspace to work in (env SVC_WORKSPACE)");
 }
 
 /** A command's own options, and what all have in common after them. */
@@ -64,14 +73,6 @@ export async function withClient<T>(
 /** The server to be reached over HTTP, if one is. */
 export function urlOf(options: CommonOptions): string | undefined {
   return options.url ?? (process.env.SVC_URL || undefined);
-}
-
-/** Reads a whole number given as an option. @throws a usage error */
-export function wholeNumber(flag: string, text: string, most = Number.MAX_SAFE_INTEGER): number {
-  const number = Number(text);
-  if (/^\d+$/.test(text) && number <= most) return number;
-  const range = most === Number.MAX_SAFE_INTEGER ? "a whole number" : `a number from 0 to ${most}`;
-  throw usageError(`${flag} ${text}: must be ${range}`);
 }
 
 /** Text under a command's help. */

@@ -16,6 +16,8 @@ export interface Target {
 }
 
 export interface Client {
+  /** True where this process itself works on the data directory: no server is up that would run a queued job. */
+  readonly local: boolean;
   /** Runs the operation and answers its result, decoded as it declares. @throws CliError */
   call<I, R>(operation: TypedOperation<I, R>, input: I): Promise<R>;
   /** Runs the operation and answers the raw response: streams. @throws CliError */
@@ -42,7 +44,7 @@ export async function connect(target: Target, role: JobsRole = "none"): Promise<
   const local = await openLocally(target, role);
   const send: Send = async (path, init) =>
     local.app.fetchAsOperator(new Request(`http://localhost${path}`, init));
-  return clientOf(send, local.close);
+  return { ...clientOf(send, local.close), local: true };
 }
 
 function overNetwork(url: string, token: string | undefined): Send {
@@ -121,6 +123,7 @@ function clientOf(send: Send, close: () => Promise<void>, target: Target = {}): 
     throw await toError(response, target);
   }
   return {
+    local: false,
     async call<I, R>(operation: TypedOperation<I, R>, input: I): Promise<R> {
       const response = await request(operation, input);
       return (operation.responds.kind === "json" ? response.json() : response.text()) as Promise<R>;

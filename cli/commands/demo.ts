@@ -9,7 +9,7 @@ import { createUser } from "../../src/features/users/operations.ts";
 import { createWorkspace } from "../../src/features/workspaces/operations.ts";
 import { formatMilliseconds } from "../../src/lib/duration.ts";
 import { randomText } from "../../src/lib/ids.ts";
-import { examples, leaf, wholeNumber } from "../command.ts";
+import { examples, leaf } from "../command.ts";
 // @ts-expect-error: read as text, not as a module
 import countdown from "../examples/countdown.ts" with { type: "text" };
 import disk from "../examples/disk.sh" with { type: "text" };
@@ -20,6 +20,7 @@ import order from "../examples/order.ts" with { type: "text" };
 // @ts-expect-error: read as text, not as a module
 import teapot from "../examples/teapot.ts" with { type: "text" };
 import words from "../examples/words.py" with { type: "text" };
+import { wholeNumber } from "../options.ts";
 import { EXIT } from "../terminal/failure.ts";
 import { print, printJson } from "../terminal/output.ts";
 import { connect } from "../transport.ts";

@@ -1,28 +1,41 @@
+import { Option } from "commander";
 import { cancelQueuedJob } from "../../src/features/jobs/cancel-operations.ts";
-import { getCompletedJob, getJobUpdateStream } from "../../src/features/jobs/operations.ts";
-import { runPreview } from "../../src/features/jobs/preview-operations.ts";
-import { runScriptByPath } from "../../src/features/jobs/run-operations.ts";
-import { createWorkspace, listWorkspaces } from "../../src/features/workspaces/operations.ts";
-import { type CommonOptions, examples, leaf, wholeNumber, withClient, workspaceFor } from "../command.ts";
-import { CliError, EXIT, usageError } from "../terminal/failure.ts";
-import { note, printJson } from "../terminal/output.ts";
+import { examples, inWorkspace, type WorkspaceOptions, withClient } from "../command.ts";
+import { followJob, type JobRef, type Watcher } from "../jobs/follow.ts";
+import { tellOutcome } from "../jobs/outcome.ts";
+import { type Code, startJob, type When } from "../jobs/start.ts";
+import { ANEW, readJob } from "../jobs/wait.ts";
+import { momentOf, secondsOf, wholeNumber } from "../options.ts";
+import { usageError } from "../terminal/failure.ts";
+import { withInterrupt } from "../terminal/interrupt.ts";
+import { openLive } from "../terminal/live.ts";
+import { note, print, printJson } from "../terminal/output.ts";
 import type { Client } from "../transport.ts";
 import { languageOf, readSource } from "./script.ts";
 
-interface RunOptions extends CommonOptions {
-  workspace?: string;
+interface RunOptions extends WorkspaceOptions {
   data?: string;
+  async?: boolean;
+  at?: string;
+  in?: string;
+  stream?: boolean;
+  log: boolean;
   timeout?: string;
   tag?: string;
 }
 
-/** Where a file is run that belongs to no workspace yet. */
-const LOCAL_WORKSPACE = "local";
-
-export default leaf("run", "run a script by path, or a local file")
+export default inWorkspace("run", "run a script by path, or a local file")
   .argument("<path>", "u/… or f/… of a script, or a file such as ./hello.ts")
-  .option("--workspace <id>", "workspace to run in (env SVC_WORKSPACE)")
   .option("-d, --data <json>", "arguments: JSON, @file, or - for stdin")
+  .option("--async", "print the job's id and do not wait for it")
+  .addOption(
+    new Option("--at <time>", "run it then, such as 2030-01-31T09:00; prints its id").conflicts("in"),
+  )
+  .option("--in <time>", "run it after a while, such as 90s, 15m or 2h; prints its id")
+  .addOption(
+    new Option("--stream", "print what it streams, as it comes").conflicts(["async", "at", "in", "json"]),
+  )
+  .option("--no-log", "leave its log out")
   .option("--timeout <seconds>", "stop the job after this time")
   .option("--tag <tag>", "run it where this tag is served")
   .addHelpText(
@@ -30,60 +43,51 @@ export default leaf("run", "run a script by path, or a local file")
     `${examples(
       `svc run u/ann/hello --workspace acme -d '{"name":"Bob"}'`,
       "svc run ./hello.ts -d @arguments.json",
-    )}\n\nThe log goes to stderr, the result to stdout. Ctrl-C cancels the job.`,
+      "svc run ./countdown.ts --stream",
+      "svc run u/ann/report --in 2h",
+      "svc job result --wait $(svc run u/ann/report --async)",
+    )}
+
+The log goes to stderr, the result to stdout. Ctrl-C cancels the job; a second
+one ends the command without waiting for that.`,
   )
   .action(async (path: string, options: RunOptions) => {
     const args = await readArguments(options.data);
-    const query = {
-      timeout: options.timeout === undefined ? undefined : wholeNumber("--timeout", options.timeout),
-      tag: options.tag,
-    };
-    const file = isScriptPath(path) ? undefined : await readLocal(path);
-    const failed = await withClient(
+    const when = readWhen(options);
+    const timeout = options.timeout === undefined ? undefined : wholeNumber("--timeout", options.timeout);
+    const { workspace, tag } = options;
+    const start = { workspace, code: await readCode(path), args, when, timeout, tag };
+    const waits = !options.async && !when;
+    await withClient(
       options,
       async (client) => {
-        const workspace = file
-          ? await workspaceForFile(client, options)
-          : await workspaceFor(client, options.workspace);
-        const job = file
-          ? await client.call(runPreview, {
-              workspace,
-              query,
-              body: { ...file, args },
-            })
-          : await client.call(runScriptByPath, { workspace, path, query, body: args } as never);
-        return follow(client, workspace, job, options.json ?? false);
+        const job = await startJob(client, start);
+        if (waits) await waitFor(client, job, options);
+        else tellId(client, job, options);
       },
-      "own",
+      // A job that nobody waits for is not this command's to run: it is stored, and a server's.
+      waits ? "own" : "none",
     );
-    if (failed) process.exitCode = EXIT.failed;
   });
 
+function readWhen(options: RunOptions): When | undefined {
+  if (options.at !== undefined) return { scheduled_for: momentOf("--at", options.at) };
+  if (options.in !== undefined) return { scheduled_in_secs: secondsOf("--in", options.in) };
+  return undefined;
+}
+
 /** Scripts' paths begin with u/, f/ or g/; whatever else is given is a file. */
-function isScriptPath(path: string): boolean {
-  return /^[ufg]\//.test(path);
-}
-
-async function readLocal(file: string) {
-  const content = await readSource(file, "the path of a script begins with u/ or f/, such as u/ann/hello");
-  return { content, language: languageOf(file) };
-}
-
-async function workspaceForFile(client: Client, options: RunOptions): Promise<string> {
-  const named = options.workspace ?? process.env.SVC_WORKSPACE;
-  if (named) return named;
-  const found = await client.call(listWorkspaces, {});
-  if (found.length > 0) return (found.find(({ id }) => id === LOCAL_WORKSPACE) ?? found[0]!).id;
-  await client.call(createWorkspace, { body: { id: LOCAL_WORKSPACE, name: "Local" } });
-  return LOCAL_WORKSPACE;
+async function readCode(path: string): Promise<Code> {
+  if (/^[ufg]\//.test(path)) return { path };
+  const content = await readSource(path, "the path of a script begins with u/ or f/, such as u/ann/hello");
+  return { content, language: languageOf(path) };
 }
 
 const DATA_HINT = `such as -d '{"name":"Bob"}', -d @file, or -d - for stdin`;
 
 async function readArguments(data: string | undefined): Promise<Record<string, unknown>> {
   if (data === undefined) return {};
-  const text =
-    data === "-" ? await Bun.stdin.text() : data.startsWith("@") ? await readSource(data.slice(1)) : data;
+  const text = await readData(data);
   try {
     const value = JSON.parse(text) as unknown;
     if (typeof value === "object" && value !== null && !Array.isArray(value))
@@ -94,67 +98,49 @@ async function readArguments(data: string | undefined): Promise<Record<string, u
   throw usageError("--data must be a JSON object: its keys are the script's arguments", DATA_HINT);
 }
 
-interface Update {
-  type: string;
-  new_logs?: string;
-  log_offset?: number;
-  completed?: boolean;
+async function readData(data: string): Promise<string> {
+  if (data === "-" || data === "@-") return Bun.stdin.text();
+  return data.startsWith("@") ? readSource(data.slice(1)) : data;
 }
 
-/** Shows the log as it comes and the result at the end. @returns whether the job failed */
-async function follow(client: Client, workspace: string, id: string, json: boolean): Promise<boolean> {
-  let canceling = false;
+/** Nobody waits for the job: its id is all there is to tell. */
+function tellId(client: Client, { id }: JobRef, { json }: RunOptions): void {
+  if (json) printJson({ id });
+  else print(id);
+  if (client.local) note("no server is up: the job stays queued until one starts (svc serve)");
+}
+
+/** Shows the log, and with --stream the stream, as they come; then the result. */
+async function waitFor(client: Client, job: JobRef, options: RunOptions): Promise<void> {
+  const live = openLive(options.log ? process.stderr : undefined);
+  let streamed = "";
+  let interrupted = false;
+  const watcher: Watcher = {
+    state: live.state,
+    log: live.log,
+    again() {
+      streamed = "";
+      note(ANEW);
+    },
+  };
+  if (options.stream) {
+    watcher.stream = (text) => {
+      if (process.stdout.isTTY) live.stop();
+      process.stdout.write(text);
+      streamed += text;
+    };
+  }
   const cancel = () => {
-    if (canceling) process.exit(EXIT.interrupted);
-    canceling = true;
+    interrupted = true;
     note("canceling…");
     client
-      .call(cancelQueuedJob, { workspace, id, body: { reason: "canceled at the terminal" } })
-      .catch(() => {});
+      .call(cancelQueuedJob, { ...job, body: { reason: "canceled at the terminal" } })
+      .catch((cause: Error) => note(`it could not be canceled: ${cause.message}`));
   };
-  process.on("SIGINT", cancel);
   try {
-    let offset = 0;
-    for (let completed = false; !completed; ) {
-      const query = { log_offset: offset, only_result: true };
-      const response = await client.open(getJobUpdateStream, { workspace, id, query } as never);
-      for await (const update of events(response)) {
-        if (update.new_logs) process.stderr.write(update.new_logs);
-        offset = update.log_offset ?? offset;
-        completed = update.completed ?? false;
-      }
-    }
-  } catch (cause) {
-    if (!(cause instanceof CliError) || cause.name !== "Unreachable") throw cause;
-    const { name, message, exit_code } = cause;
-    throw new CliError(name, message, { hint: `the job may go on: ${id}`, exit_code });
+    await withInterrupt(cancel, () => followJob(client, job, watcher));
   } finally {
-    process.off("SIGINT", cancel);
+    live.stop();
   }
-  const job = await client.call(getCompletedJob, { workspace, id });
-  const { error } = (job.result ?? {}) as { error?: { name?: string; message?: string; stack?: string } };
-  if (job.success || !error || json) printJson(job.result);
-  if (job.success || !error) return !job.success;
-  const name = error.name ?? "Error";
-  const trace = error.stack?.match(/^ +at .*$/gm)?.join("\n");
-  throw new CliError(name, `${name}: ${error.message}`, { trace, hint: `job ${id}` });
-}
-
-async function* events(response: Response): AsyncGenerator<Update> {
-  const decoder = new TextDecoder();
-  let rest = "";
-  for await (const bytes of untilBroken(response.body as unknown as AsyncIterable<Uint8Array>)) {
-    const frames = (rest + decoder.decode(bytes, { stream: true })).split("\n\n");
-    rest = frames.pop()!;
-    for (const frame of frames) if (frame.startsWith("data: ")) yield JSON.parse(frame.slice(6)) as Update;
-  }
-}
-
-/** A connection that breaks ends the stream; the next call tells whether the server is still there. */
-async function* untilBroken<T>(body: AsyncIterable<T>): AsyncGenerator<T> {
-  try {
-    yield* body;
-  } catch {
-    return;
-  }
+  tellOutcome(await readJob(client, job), { json: options.json ?? false, streamed, interrupted });
 }

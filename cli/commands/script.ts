@@ -5,7 +5,7 @@ import {
   getScriptDeploymentStatus,
   listScripts,
 } from "../../src/features/scripts/operations.ts";
-import { type CommonOptions, examples, leaf, noun, withClient, workspaceFor } from "../command.ts";
+import { examples, inWorkspace, noun, type WorkspaceOptions, withClient, workspaceFor } from "../command.ts";
 import { CliError, usageError } from "../terminal/failure.ts";
 import { note, print, printJson, printTable } from "../terminal/output.ts";
 import { withProgress } from "../terminal/progress.ts";
@@ -41,13 +41,6 @@ export async function readSource(file: string, hint?: string): Promise<string> {
     );
   }
 }
-
-interface WorkspaceOptions extends CommonOptions {
-  workspace?: string;
-}
-
-const inWorkspace = (name: string, summary: string) =>
-  leaf(name, summary).option("--workspace <id>", "workspace to work in (env SVC_WORKSPACE)");
 
 const push = inWorkspace("push", "deploy a file as a new version of a script")
   .argument("<file>", "a .ts, .js, .sh or .py file")

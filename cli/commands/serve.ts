@@ -1,7 +1,8 @@
-import chalk from "chalk";
+import chalk, { chalkStderr } from "chalk";
 import { loadConfig, SETTINGS } from "../../src/config.ts";
 import type { RunningServer } from "../../src/server.ts";
-import { examples, leaf, wholeNumber } from "../command.ts";
+import { examples, leaf } from "../command.ts";
+import { wholeNumber } from "../options.ts";
 import { usageError } from "../terminal/failure.ts";
 import { note, print, printJson } from "../terminal/output.ts";
 
@@ -59,10 +60,10 @@ export default leaf("serve", "start the server", "directory")
     if (options.json) printJson({ url: server.url, setup_url: setupUrl, pid: process.pid });
     else {
       print(`svc listens on ${chalk.bold(server.url)}`);
-      note(chalk.dim(`data in ${config.data_dir}`));
+      note(chalkStderr.dim(`data in ${config.data_dir}`));
       if (setupUrl) {
         print(`\nThere is no user yet. Make the first super admin here, once:\n  ${chalk.bold(setupUrl)}`);
-        note(chalk.dim("or with: svc user create --super-admin"));
+        note(chalkStderr.dim("or with: svc user create --super-admin"));
       }
     }
     await untilToldToStop(async () => {

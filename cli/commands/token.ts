@@ -1,6 +1,6 @@
 import { createToken, createTokenFor, listTokens } from "../../src/features/tokens/operations.ts";
-import { parseDuration } from "../../src/lib/duration.ts";
 import { type CommonOptions, examples, leaf, noun, urlOf, withClient } from "../command.ts";
+import { secondsOf } from "../options.ts";
 import { usageError } from "../terminal/failure.ts";
 import { print, printJson, printTable } from "../terminal/output.ts";
 import { askFor } from "../terminal/prompts.ts";
@@ -30,7 +30,7 @@ const create = leaf("create", "create a token; prints it, and nothing else")
   )
   .action(async (options: CreateOptions) => {
     const expiration = options.expiresIn
-      ? new Date(Date.now() + secondsOf(options.expiresIn) * 1000).toISOString()
+      ? new Date(Date.now() + secondsOf("--expires-in", options.expiresIn) * 1000).toISOString()
       : undefined;
     const body = {
       label: options.label,
@@ -50,14 +50,6 @@ const create = leaf("create", "create a token; prints it, and nothing else")
     if (options.json) printJson({ token });
     else print(token);
   });
-
-function secondsOf(time: string): number {
-  try {
-    return parseDuration(time);
-  } catch (cause) {
-    throw usageError(`--expires-in: ${(cause as Error).message}`);
-  }
-}
 
 const list = leaf("list", "list your tokens")
   .addHelpText("after", examples("svc token list --url http://localhost:8000 --token $SVC_TOKEN"))

@@ -5,16 +5,9 @@ import {
   listVariables,
   updateVariable,
 } from "../../src/features/variables/operations.ts";
-import { type CommonOptions, examples, leaf, noun, withClient, workspaceFor } from "../command.ts";
+import { examples, inWorkspace, noun, type WorkspaceOptions, withClient, workspaceFor } from "../command.ts";
 import { note, print, printJson, printTable } from "../terminal/output.ts";
 import { askFor } from "../terminal/prompts.ts";
-
-interface WorkspaceOptions extends CommonOptions {
-  workspace?: string;
-}
-
-const inWorkspace = (name: string, summary: string) =>
-  leaf(name, summary).option("--workspace <id>", "workspace to work in (env SVC_WORKSPACE)");
 
 const set = inWorkspace("set", "create or change a variable")
   .argument("<path>", "such as u/ann/api_key")

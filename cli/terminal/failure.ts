@@ -1,5 +1,5 @@
 /** How a command ends when it fails: the exit codes, and what is shown. */
-import chalk from "chalk";
+import { chalkStderr as chalk } from "chalk";
 
 export const EXIT = {
   /** The operation was refused, or the job failed. */

@@ -1,9 +1,14 @@
 /** What commands print: results on stdout, everything else on stderr; colour and width only where there is a terminal. */
+import { stripVTControlCharacters } from "node:util";
 import chalk from "chalk";
 
 export interface Column<T> {
   title: string;
   value: (row: T) => string;
+  /** What gives way where the terminal is narrow: the end (default), the start (paths), or nothing (ids). */
+  cut?: "end" | "start" | "never";
+  /** Colour, on a terminal. */
+  paint?: (text: string, row: T) => string;
 }
 
 /** One JSON value on stdout. */
@@ -22,19 +27,13 @@ export function note(text: string): void {
 
 /** Rows in columns that fit the terminal; plain tab-separated text in a pipe. */
 export async function printTable<T>(rows: readonly T[], columns: Column<T>[]): Promise<void> {
+  const texts = rows.map((row) => columns.map((column) => oneLine(column.value(row))));
   if (!process.stdout.isTTY) {
-    for (const row of rows) print(columns.map((column) => column.value(row)).join("\t"));
+    for (const text of texts) print(text.join("\t"));
     return;
   }
   const { default: Table } = await import("cli-table3");
-  const width = Math.max(40, process.stdout.columns ?? 80);
-  const texts = rows.map((row) => columns.map((column) => column.value(row)));
-  const widths = fit(
-    columns.map(
-      (column, index) => Math.max(column.title.length, ...texts.map((text) => text[index]!.length)) + 2,
-    ),
-    width,
-  );
+  const widths = fit(columns, texts, Math.max(40, process.stdout.columns ?? 80));
   const borders = [
     "top",
     "top-mid",
@@ -50,18 +49,38 @@ export async function printTable<T>(rows: readonly T[], columns: Column<T>[]): P
     head: columns.map((column) => chalk.bold(column.title)),
     colWidths: widths,
     chars: Object.fromEntries([...borders, ...lines].map((part) => [part, ""])),
-    style: { "padding-left": 0, "padding-right": 2, head: [], border: [] },
+    style: { "padding-left": 0, "padding-right": GAP, head: [], border: [] },
   });
-  table.push(...texts);
+  const cell = (row: T, text: string, index: number) => {
+    const { cut, paint } = columns[index]!;
+    const shown = cut === "start" ? cutStart(text, widths[index]! - GAP) : text;
+    return paint ? paint(shown, row) : shown;
+  };
+  table.push(...rows.map((row, at) => texts[at]!.map((text, index) => cell(row, text, index))));
   print(table.toString());
 }
 
-/** Takes what is too wide from the widest column. */
-function fit(widths: number[], total: number): number[] {
-  const result = [...widths];
-  for (let over = result.reduce((a, b) => a + b, 0) - total; over > 0; over--) {
-    const widest = result.indexOf(Math.max(...result));
-    result[widest] = result[widest]! - 1;
+/** Between two columns. */
+const GAP = 2;
+
+/** Text of one line, without what would move a terminal's cursor. */
+export function oneLine(text: string): string {
+  return stripVTControlCharacters(text).replace(/\p{Cc}+/gu, " ");
+}
+
+function cutStart(text: string, most: number): string {
+  return text.length > most ? `…${text.slice(text.length - most + 1)}` : text;
+}
+
+/** The columns' widths; what is too much is taken from the widest that may be cut. */
+function fit<T>(columns: Column<T>[], texts: string[][], total: number): number[] {
+  const widths = columns.map(
+    ({ title }, index) => Math.max(title.length, ...texts.map((text) => text[index]!.length)) + GAP,
+  );
+  const width = (index: number) => (columns[index]!.cut === "never" ? 0 : widths[index]!);
+  for (let over = widths.reduce((a, b) => a + b, 0) - total; over > 0; over--) {
+    const widest = columns.map((_, index) => index).reduce((a, b) => (width(b) > width(a) ? b : a));
+    widths[widest] = widths[widest]! - 1;
   }
-  return result;
+  return widths;
 }

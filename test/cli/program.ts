@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Subprocess } from "bun";
 
 const MAIN = join(import.meta.dir, "../../cli/main.ts");
 
@@ -54,6 +55,53 @@ export function newPlace(): Place {
       return { code, out, err };
     },
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** A command that lasts. */
+export interface Going extends Disposable {
+  child: Subprocess;
+  /** Resolves once stdout or stderr holds the text. @returns that output so far */
+  says: (text: string) => Promise<string>;
+  ended: () => Promise<{ code: number; out: string; err: string }>;
+}
+
+/** Starts a command without a terminal, and leaves it running. */
+export function start(place: Place, args: string[], env: Record<string, string> = {}): Going {
+  const child = Bun.spawn([...place.program, ...args], {
+    cwd: place.folder,
+    env: { ...place.environment, ...env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const said = { out: "", err: "" };
+  let wake = () => {};
+  const read = async (stream: ReadableStream<Uint8Array>, name: "out" | "err") => {
+    const decoder = new TextDecoder();
+    for await (const bytes of stream) {
+      said[name] += decoder.decode(bytes, { stream: true });
+      wake();
+    }
+  };
+  const all = Promise.all([read(child.stdout, "out"), read(child.stderr, "err")]).then(() => wake());
+  return {
+    child,
+    async says(text) {
+      for (;;) {
+        const found = [said.out, said.err].find((output) => output.includes(text));
+        if (found !== undefined) return found;
+        if (child.exitCode !== null) throw new Error(`ended without "${text}": ${said.out}${said.err}`);
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    },
+    async ended() {
+      await all;
+      return { code: await child.exited, ...said };
+    },
+    [Symbol.dispose]: () => child.kill("SIGKILL"),
   };
 }
 

@@ -2,56 +2,10 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Subprocess } from "bun";
 import { startTestServer } from "../harness.ts";
-import { newPlace, type Place } from "./program.ts";
+import { newPlace, start } from "./program.ts";
 
 const SLOW = `export async function main() { console.log("at work"); await Bun.sleep(600_000); }`;
-
-interface Going extends Disposable {
-  child: Subprocess;
-  /** Resolves once stdout or stderr holds the text. @returns that output so far */
-  says: (text: string) => Promise<string>;
-  ended: () => Promise<{ code: number; out: string; err: string }>;
-}
-
-function start(place: Place, args: string[], env: Record<string, string> = {}): Going {
-  const child = Bun.spawn([...place.program, ...args], {
-    cwd: place.folder,
-    env: { ...place.environment, ...env },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const said = { out: "", err: "" };
-  let wake = () => {};
-  const read = async (stream: ReadableStream<Uint8Array>, name: "out" | "err") => {
-    const decoder = new TextDecoder();
-    for await (const bytes of stream) {
-      said[name] += decoder.decode(bytes, { stream: true });
-      wake();
-    }
-  };
-  const all = Promise.all([read(child.stdout, "out"), read(child.stderr, "err")]).then(() => wake());
-  return {
-    child,
-    async says(text) {
-      for (;;) {
-        const found = [said.out, said.err].find((output) => output.includes(text));
-        if (found !== undefined) return found;
-        if (child.exitCode !== null) throw new Error(`ended without "${text}": ${said.out}${said.err}`);
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-    },
-    async ended() {
-      await all;
-      return { code: await child.exited, ...said };
-    },
-    [Symbol.dispose]: () => child.kill("SIGKILL"),
-  };
-}
 
 test("Ctrl-C cancels the job of run, with a server and without", async () => {
   using served = newPlace();
@@ -63,9 +17,9 @@ test("Ctrl-C cancels the job of run, with a server and without", async () => {
     await running.says("at work");
     running.child.kill("SIGINT");
     const { code, out, err } = await running.ended();
-    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect({ code, out }).toEqual({ code: 130, out: "" });
     expect(err).toMatch(
-      /^at work\ncanceling…\nerror: Canceled: .*canceled at the terminal.*\nhint: job \S+\n$/,
+      /^at work\ncanceling…\nerror: Canceled: .*canceled at the terminal.*\nhint: svc job get \S+ --workspace local\n$/,
     );
   }
   expect((await server.operator("GET", "/w/local/jobs/list?running=true")).json()).toEqual([]);
@@ -88,7 +42,7 @@ test("serve tells where it listens, and ends on SIGTERM; a run that it leaves be
   const left = await running.ended();
   expect(left.code).toBe(3);
   expect(left.err).toMatch(
-    /\nerror: the server of \S+ cannot be reached: .*\nhint: the job may go on: [0-9a-f-]{36}\n$/,
+    /\nerror: the server of \S+ cannot be reached: .*\nhint: the job may go on: svc job logs \S+ --workspace local --follow\n$/,
   );
 }, 30_000);
 

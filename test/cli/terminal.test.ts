@@ -1,63 +1,7 @@
 /** What a person at a terminal of 80 columns sees and types. */
 import { expect, test } from "bun:test";
-import { stripVTControlCharacters } from "node:util";
-import { newPlace, type Place } from "./program.ts";
-
-interface Session extends Disposable {
-  /** Resolves once the screen has shown the text since it was last waited for. */
-  sees: (text: string) => Promise<void>;
-  types: (keys: string) => void;
-  /** The exit code, and all that was shown. */
-  ended: () => Promise<{ code: number; shown: string }>;
-}
-
-const ENTER = "\r";
-const CTRL_C = "\x03";
-
-function sitDown(place: Place, args: string[]): Session {
-  let shown = "";
-  let seen = 0;
-  let wake = () => {};
-  const closed = Promise.withResolvers<void>();
-  let isClosed = false;
-  const decoder = new TextDecoder();
-  const child = Bun.spawn([...place.program, ...args], {
-    cwd: place.folder,
-    env: { ...place.environment, TERM: "xterm-256color" },
-    terminal: {
-      cols: 80,
-      rows: 24,
-      data(_, bytes) {
-        shown += stripVTControlCharacters(decoder.decode(bytes, { stream: true }));
-        wake();
-      },
-      // Comes after the last piece of data.
-      exit() {
-        isClosed = true;
-        closed.resolve();
-        wake();
-      },
-    },
-  });
-  return {
-    async sees(text) {
-      while (!shown.includes(text, seen)) {
-        if (isClosed) throw new Error(`ended without "${text}": ${shown}`);
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
-      seen = shown.indexOf(text, seen) + text.length;
-    },
-    types: (keys) => child.terminal?.write(keys),
-    async ended() {
-      const [code] = await Promise.all([child.exited, closed.promise]);
-      child.terminal?.close();
-      return { code, shown };
-    },
-    [Symbol.dispose]: () => child.kill("SIGKILL"),
-  };
-}
+import { newPlace } from "./program.ts";
+import { CTRL_C, ENTER, sitDown } from "./session.ts";
 
 test("user create asks for what is missing, and hides the password", async () => {
   using place = newPlace();

@@ -103,7 +103,6 @@ function completedOperations(prefix: typeof open | typeof base, suffix: "" | "Lo
 
 const openCompleted = completedOperations(open, "");
 const loginCompleted = completedOperations(base, "Login");
-export const getCompletedJob = openCompleted.get;
 
 function pick(value: unknown, path: string | undefined): unknown {
   if (!path) return value;

@@ -1,0 +1,56 @@
+/** Starting a job: of a deployed script, or of a file that is not deployed. */
+import { runPreview } from "../../src/features/jobs/preview-operations.ts";
+import { runScriptByPath } from "../../src/features/jobs/run-operations.ts";
+import { createWorkspace, listWorkspaces } from "../../src/features/workspaces/operations.ts";
+import { workspaceFor } from "../command.ts";
+import type { Client } from "../transport.ts";
+import type { JobRef } from "./follow.ts";
+
+/** What is run. */
+export type Code = { path: string } | { content: string; language: "bun" | "bash" | "python3" };
+
+/** When a job is due, in the server's own words; a delay counts from when the server hears of it. */
+export type When = { scheduled_for: Date } | { scheduled_in_secs: number };
+
+export interface Start {
+  /** The one that was named, if one was. */
+  workspace: string | undefined;
+  code: Code;
+  args: Record<string, unknown>;
+  /** Undefined: at once. */
+  when: When | undefined;
+  /** Seconds. */
+  timeout: number | undefined;
+  tag: string | undefined;
+}
+
+/** Submits the job; it is stored when this returns. */
+export async function startJob(client: Client, start: Start): Promise<JobRef> {
+  const { code, args, when, timeout, tag } = start;
+  if ("path" in code) {
+    const workspace = await workspaceFor(client, start.workspace);
+    const input = { workspace, path: code.path, query: { timeout, tag, ...when }, body: args };
+    return { workspace, id: await client.call(runScriptByPath, input as never) };
+  }
+  const workspace = await workspaceForFile(client, start.workspace);
+  const input = { workspace, query: { timeout, tag, ...fixed(when) }, body: { ...code, args } };
+  return { workspace, id: await client.call(runPreview, input) };
+}
+
+/** Code that is not deployed can be scheduled for a moment only. */
+function fixed(when: When | undefined): { scheduled_for?: Date } {
+  if (when === undefined || "scheduled_for" in when) return { ...when };
+  return { scheduled_for: new Date(Date.now() + when.scheduled_in_secs * 1000) };
+}
+
+/** Where a file is run that belongs to no workspace yet. */
+const LOCAL_WORKSPACE = "local";
+
+async function workspaceForFile(client: Client, given: string | undefined): Promise<string> {
+  const named = given ?? process.env.SVC_WORKSPACE;
+  if (named) return named;
+  const found = await client.call(listWorkspaces, {});
+  if (found.length > 0) return (found.find(({ id }) => id === LOCAL_WORKSPACE) ?? found[0]!).id;
+  await client.call(createWorkspace, { body: { id: LOCAL_WORKSPACE, name: "Local" } });
+  return LOCAL_WORKSPACE;
+}

@@ -1,0 +1,51 @@
+/** Waiting for the end of a job that is somebody else's to run. */
+import { getJobById } from "../../src/features/jobs/operations.ts";
+import type { JobRecord } from "../../src/features/jobs/records.ts";
+import { CliError, EXIT } from "../terminal/failure.ts";
+import { withInterrupt } from "../terminal/interrupt.ts";
+import { openLive } from "../terminal/live.ts";
+import { note } from "../terminal/output.ts";
+import type { Client } from "../transport.ts";
+import { followJob, type JobRef } from "./follow.ts";
+import { stateOf } from "./summary.ts";
+
+/** The job's record, without its log. */
+export function readJob(client: Client, job: JobRef): Promise<JobRecord> {
+  return client.call(getJobById, { ...job, query: { no_logs: true } });
+}
+
+/** Said before a job's output is printed from its beginning for a second time. */
+export const ANEW = "the job lost its worker, and begins anew";
+
+/**
+ * Follows a job to its end; Ctrl-C ends the following, not the job.
+ * @param output where its log is shown, if it is
+ * @throws CliError when no server is up that would run it
+ */
+export async function untilEnded(
+  client: Client,
+  job: JobRef,
+  output?: NodeJS.WriteStream,
+): Promise<JobRecord> {
+  const now = await readJob(client, job);
+  if (client.local && now.type !== "CompletedJob") throw nobodyRuns(now);
+  const live = openLive(output);
+  const leave = () => {
+    live.stop();
+    note(`no longer following: job ${job.id} goes on`);
+    process.exit(EXIT.interrupted);
+  };
+  const watcher = { state: live.state, log: live.log, again: () => note(ANEW) };
+  try {
+    await withInterrupt(leave, () => followJob(client, job, watcher));
+  } finally {
+    live.stop();
+  }
+  return readJob(client, job);
+}
+
+function nobodyRuns(job: JobRecord): CliError {
+  return new CliError("NoServer", `job ${job.id} is ${stateOf(job)}, and no server is up that runs it`, {
+    hint: "start one: svc serve",
+  });
+}
