@@ -19,6 +19,7 @@ const NOUNS: Record<string, Noun> = {
     },
   },
   run: { summary: "run a script by path, or a local file", load: () => import("./commands/run.ts") },
+  job: { summary: "list, read, follow and cancel jobs", load: () => import("./commands/job.ts") },
   script: { summary: "deploy and list scripts", load: () => import("./commands/script.ts") },
   variable: { summary: "read and write variables and secrets", load: () => import("./commands/variable.ts") },
   workspace: { summary: "create and list workspaces", load: () => import("./commands/workspace.ts") },

@@ -51,7 +51,9 @@ test("a failed script is shown with the place in its code", async () => {
   const content = `type Cups = number;\n\nexport function main(cups: Cups) {\n  throw new TypeError("no tea");\n}`;
   const { code, out, err } = await place.svc(["run", await place.file("tea.ts", content)]);
   expect({ code, out }).toEqual({ code: 1, out: "" });
-  expect(err).toMatch(/^error: TypeError: no tea\n {4}at main \(script:4:\d+\)\nhint: job [0-9a-f-]{36}\n$/);
+  expect(err).toMatch(
+    /^error: TypeError: no tea\n {4}at main \(script:4:\d+\)\nhint: svc job get [0-9a-f-]{36} --workspace local\n$/,
+  );
 }, 30_000);
 
 const COMMANDS = [
@@ -59,6 +61,7 @@ const COMMANDS = [
   ["demo"],
   ["run"],
   ["routes"],
+  ...["list", "get", "logs", "result", "cancel"].map((verb) => ["job", verb]),
   ...["push", "list", "show"].map((verb) => ["script", verb]),
   ...["set", "get", "list"].map((verb) => ["variable", verb]),
   ...["create", "list"].map((verb) => ["workspace", verb]),
@@ -68,7 +71,7 @@ const COMMANDS = [
 
 test("every help fits 80 columns, and tells about --json with examples", async () => {
   using place = newPlace();
-  const all = [[], ...COMMANDS, ["script"], ["variable"], ["workspace"], ["token"], ["user"]];
+  const all = [[], ...COMMANDS, ["job"], ["script"], ["variable"], ["workspace"], ["token"], ["user"]];
   const helps = await Promise.all(all.map((words) => place.svc([...words, "--help"])));
   for (const [index, { code, out, err }] of helps.entries()) {
     expect({ of: all[index], code, err }).toEqual({ of: all[index]!, code: 0, err: "" });

@@ -7,13 +7,16 @@ const DATA_HINT = `such as -d '{"name":"Bob"}', -d @file, or -d - for stdin`;
 const NO_TERMINAL = "there is no terminal to ask on";
 const JSON_FAULT = "--data is not JSON: JSON Parse error: Expected '}'";
 
+const TIME_HINT = "such as 2030-01-31, 2030-01-31T09:00 (this machine's time zone) or 2030-01-31T09:00:00Z";
+const NOBODY = "00000000-0000-0000-0000-000000000000";
+
 /** The arguments, the error and its hint. */
 const MISTAKES: [args: string[], error: string, hint?: string][] = [
   [["bogus"], "unknown command 'bogus'", "see svc --help"],
   [["scrip", "list"], "unknown command 'scrip'", "Did you mean script?"],
   [["variable", "gte", "u/a/b"], "unknown command 'gte'", "Did you mean get?"],
   [["--bogus"], "unknown option '--bogus'", "see svc --help"],
-  [["run", "u/a/b", "--dat", "{}"], "unknown option '--dat'", "Did you mean --data?"],
+  [["run", "u/a/b", "--tiemout", "1"], "unknown option '--tiemout'", "Did you mean --timeout?"],
   [["run"], "missing required argument 'path'", "see svc run --help"],
   [["run", "u/a/b", "--data"], "option '-d, --data <json>' argument missing", "see svc run --help"],
   [["run", "u/a/b", "-d", "{bad}"], JSON_FAULT, DATA_HINT],
@@ -25,6 +28,23 @@ const MISTAKES: [args: string[], error: string, hint?: string][] = [
   ],
   [["run", "u/a/b", "-d", "@none.json"], "there is no file none.json"],
   [["run", "u/a/b", "--timeout", "soon"], "--timeout soon: must be a whole number"],
+  [["run", "u/a/b", "--at", "soon"], "--at soon: is not a time", TIME_HINT],
+  [["run", "u/a/b", "--at", "2030-02-31T09:00"], "--at 2030-02-31T09:00: is not a time", TIME_HINT],
+  [
+    ["run", "u/a/b", "--in", "soon"],
+    '--in: "soon" is not a duration: write a number and s, m, h, d or w, such as 30d',
+  ],
+  [["run", "u/a/b", "--in", "9999999999w"], "--in 9999999999w: must be at most 36500d"],
+  [
+    ["run", "u/a/b", "--at", "2030-01-31", "--in", "2h"],
+    "option '--at <time>' cannot be used with option '--in <time>'",
+    "see svc run --help",
+  ],
+  [
+    ["run", "u/a/b", "--stream", "--async"],
+    "option '--stream' cannot be used with option '--async'",
+    "see svc run --help",
+  ],
   [
     ["run", "none.ts"],
     "there is no file none.ts",
@@ -56,6 +76,21 @@ const MISTAKES: [args: string[], error: string, hint?: string][] = [
     ["workspace", "list", "--url", "localhost:80"],
     '"localhost:80" is not the URL of a server',
     "write it such as http://localhost:8000",
+  ],
+  [["job", "get"], "missing required argument 'id'", "see svc job get --help"],
+  [["job", "get", "12"], '"12" is not the id of a job: it must be a UUID', "svc job list"],
+  [["job", "cancel", NOBODY, "x"], '"x" is not the id of a job: it must be a UUID', "svc job list"],
+  [
+    ["job", "list", "--status", "done"],
+    "option '--status <state>' argument 'done' is invalid. Allowed choices are queued, running, success, failure, canceled.",
+    "see svc job list --help",
+  ],
+  [["job", "list", "--limit", "0"], "--limit 0: must be a number from 1 to 10000"],
+  [["job", "list", "--page", "0"], "--page 0: must be a number from 1 to 1000000"],
+  [["job", "list", "--since", "yesterday"], "--since yesterday: is not a time", TIME_HINT],
+  [
+    ["job", "list", "--before", "2x"],
+    '--before: "2x" is not a duration: write a number and s, m, h, d or w, such as 30d',
   ],
   [["serve", "--port", "99999"], "--port 99999: must be a number from 0 to 65535"],
   [["demo", "--port", "x"], "--port x: must be a number from 0 to 65535"],

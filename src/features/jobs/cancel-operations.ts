@@ -23,7 +23,7 @@ export const cancelQueuedJob = operation({
   run: (ctx, { workspace, id, body }) => cancelJob(ctx, workspace, id, body.reason ?? undefined),
 });
 
-const forceCancelQueuedJob = operation({
+export const forceCancelQueuedJob = operation({
   ...common,
   audit: { operation: "jobs.force_cancel", action_kind: "Delete" },
   name: "forceCancelJob",

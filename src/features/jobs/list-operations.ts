@@ -22,7 +22,7 @@ const {
 
 const csv = (text: string) => text.split(",").map((part) => part.trim());
 
-const listJobs = operation({
+export const listJobs = operation({
   name: "listJobs",
   method: "GET",
   path: `${base}/list`,
