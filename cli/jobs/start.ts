@@ -29,7 +29,9 @@ export async function startJob(client: Client, start: Start): Promise<JobRef> {
   const { code, args, when, timeout, tag } = start;
   if ("path" in code) {
     const workspace = await workspaceFor(client, start.workspace);
-    const input = { workspace, path: code.path, query: { timeout, tag, ...when }, body: args };
+    // The arguments are main's own: there is no request for a preprocessor to look at.
+    const query = { timeout, tag, skip_preprocessor: true, ...when };
+    const input = { workspace, path: code.path, query, body: args };
     return { workspace, id: await client.call(runScriptByPath, input as never) };
   }
   const workspace = await workspaceForFile(client, start.workspace);
