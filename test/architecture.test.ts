@@ -88,5 +88,10 @@ test("an operation of a workspace is never open to whom it should not be", () =>
   );
   expect(open.every((op) => op.path.includes("/jobs_u/") || op.path.includes("/job_u/"))).toBe(true);
   const writing = operations.filter((op) => op.method !== "GET" && op.audit === undefined);
-  expect(writing.map((op) => op.name).sort()).toEqual(["encryptValue", "existsWorkspace"]);
+  expect(writing.map((op) => op.name).sort()).toEqual([
+    "encryptValue",
+    "existsWorkspace",
+    "getStartedAtByIds",
+    "listSelectedJobGroups",
+  ]);
 });

@@ -5,6 +5,7 @@ import { auditOperations } from "./audit/operations.ts";
 import { instanceOperations } from "./instance/operations.ts";
 import { batchOperations } from "./jobs/batch-operations.ts";
 import { cancelOperations } from "./jobs/cancel-operations.ts";
+import { countOperations } from "./jobs/count-operations.ts";
 import { listOperations } from "./jobs/list-operations.ts";
 import { jobOperations } from "./jobs/operations.ts";
 import { previewOperations } from "./jobs/preview-operations.ts";
@@ -34,6 +35,7 @@ export const features: Feature[] = [
   { file: "src/features/jobs/batch-operations.ts", operations: batchOperations },
   { file: "src/features/jobs/operations.ts", operations: jobOperations },
   { file: "src/features/jobs/list-operations.ts", operations: listOperations },
+  { file: "src/features/jobs/count-operations.ts", operations: countOperations },
   { file: "src/features/jobs/cancel-operations.ts", operations: cancelOperations },
   { file: "src/http/openapi.ts", operations: [openapiOperation(() => operations)] },
 ];

@@ -1,133 +1,127 @@
-/** Listing and counting jobs. */
-import { and, asc, count, desc, eq, getTableColumns, gt, inArray, lte, type SQL, sql } from "drizzle-orm";
+/** Listing jobs. Which ways lead to a page is told in walk.ts. */
 import { z } from "zod";
-import type { Context } from "../../context.ts";
-import { startsWith } from "../../database/conditions.ts";
-import { BadRequest } from "../../errors.ts";
-import { flag, moment, type Operation, operation, paging, responds, toWindow } from "../../http/operation.ts";
-import { jobs } from "../../queue/tables.ts";
-import { JobRecord, toSummary } from "./records.ts";
-import { visibleTo } from "./service.ts";
+import type { WorkspaceContext } from "../../context.ts";
+import { type Operation, operation, paging, responds, toWindow, wholeNumber } from "../../http/operation.ts";
+import {
+  commonFilters,
+  concurrencyKey,
+  type Filters,
+  type Half,
+  mixedFilters,
+  queueFilters,
+  selectionOf,
+} from "./filters.ts";
+import { JobRecord, lightColumns, toSummary } from "./records.ts";
+import { groupsOf, JobGroup } from "./selected-groups.ts";
+import { pageOfIds, rowsOf } from "./walk.ts";
 
 const base = "/w/{workspace}/jobs" as const;
 
-const {
-  args: _args,
-  result: _result,
-  raw_code: _code,
-  raw_lock: _lock,
-  preprocessor_input: _input,
-  ...lightColumns
-} = getTableColumns(jobs);
+/** Lists tell of many jobs at once, which the right to run one does not include. */
+const many = { domain: "jobs", action: "read", many: true } as const;
 
-const csv = (text: string) => text.split(",").map((part) => part.trim());
+type Page = Filters & { page: number; per_page: number };
+
+function idsOf(ctx: WorkspaceContext, workspace: string, query: Page, half: Half): Promise<string[]> {
+  return pageOfIds(ctx.app, selectionOf(ctx, workspace, query, half), toWindow(query));
+}
+
+/** A page of records as lists show them. */
+export async function summariesOf(
+  ctx: WorkspaceContext,
+  workspace: string,
+  query: Page,
+  half: Half,
+): Promise<JobRecord[]> {
+  const ids = await idsOf(ctx, workspace, query, half);
+  return (await rowsOf(ctx.app, lightColumns, ids)).map(toSummary);
+}
 
 export const listJobs = operation({
   name: "listJobs",
   method: "GET",
   path: `${base}/list`,
   access: "member",
-  scope: { domain: "jobs", action: "read", many: true },
+  scope: many,
   summary: "List jobs, queued and completed, newest first",
-  query: z.object({
-    ...paging,
-    order_desc: flag.default(true),
-    created_by: z.string().optional(),
-    parent_job: z.string().optional(),
-    script_path_exact: z.string().optional(),
-    script_path_start: z.string().optional(),
-    script_hash: z.string().optional(),
-    created_before: moment.optional(),
-    created_after: moment.optional(),
-    started_before: moment.optional(),
-    started_after: moment.optional(),
-    success: flag.optional(),
-    running: flag.optional(),
-    job_kinds: z.string().optional(),
-    tag: z.string().optional(),
-    has_null_parent: flag.optional(),
-    trigger_kind: z.string().optional(),
-  }),
+  query: z.object({ ...paging, ...mixedFilters }),
   responds: responds.json(z.array(JobRecord), "jobs without arguments and results"),
+  run: (ctx, { workspace, query }) => summariesOf(ctx, workspace, query, undefined),
+});
+
+const listQueue = operation({
+  name: "listQueue",
+  method: "GET",
+  path: `${base}/queue/list`,
+  access: "member",
+  scope: many,
+  summary: "List the jobs that are not completed, newest first",
+  // Existing command lines ask for the whole queue in one page.
+  query: z.object({ ...paging, per_page: wholeNumber.min(1).max(100_000).default(1000), ...queueFilters }),
+  responds: responds.json(z.array(JobRecord), "jobs without arguments"),
   run: async (ctx, { workspace, query }) => {
-    if (query.success !== undefined && query.running !== undefined) {
-      throw new BadRequest(
-        "query fields `success` and `running` exclude each other: a running job has no outcome",
-      );
-    }
-    const order = query.order_desc ? desc : asc;
-    const { offset, limit } = toWindow(query);
-    const rows = await ctx.app.db.read
-      .select(lightColumns)
-      .from(jobs)
-      .where(
-        and(
-          eq(jobs.workspace_id, workspace),
-          visibleTo(ctx.caller.member),
-          query.created_by ? eq(jobs.created_by, query.created_by) : undefined,
-          query.parent_job ? eq(jobs.parent_job, query.parent_job) : undefined,
-          query.has_null_parent ? sql`${jobs.parent_job} IS NULL` : undefined,
-          query.script_path_exact ? eq(jobs.script_path, query.script_path_exact) : undefined,
-          query.script_path_start ? startsWith(jobs.script_path, query.script_path_start) : undefined,
-          query.script_hash ? eq(jobs.script_hash, query.script_hash) : undefined,
-          query.created_before ? lte(jobs.created_at, query.created_before) : undefined,
-          query.created_after ? gt(jobs.created_at, query.created_after) : undefined,
-          query.started_before ? lte(jobs.started_at, query.started_before) : undefined,
-          query.started_after ? gt(jobs.started_at, query.started_after) : undefined,
-          query.success === undefined ? undefined : successIs(query.success),
-          query.running === undefined ? undefined : stateIs(query.running ? "running" : "queued"),
-          query.job_kinds ? inArray(jobs.kind, csv(query.job_kinds) as "script"[]) : undefined,
-          query.tag ? eq(jobs.tag, query.tag) : undefined,
-          query.trigger_kind ? eq(jobs.trigger_kind, query.trigger_kind) : undefined,
-        ),
-      )
-      .orderBy(order(jobs.id))
-      .limit(limit)
-      .offset(offset);
-    return rows.map(toSummary);
+    const found = await summariesOf(ctx, workspace, query, "unfinished");
+    return found.map((job) => ({ ...job, args: null }));
   },
 });
 
-function successIs(success: boolean) {
-  const good = inArray(jobs.status, ["success", "skipped"]);
-  return and(eq(jobs.state, "completed"), success ? good : sql`NOT ${good}`);
-}
-
-const countQueuedJobs = operation({
-  name: "countQueuedJobs",
+const listCompletedJobs = operation({
+  name: "listCompletedJobs",
   method: "GET",
-  path: `${base}/queue/count`,
+  path: `${base}/completed/list`,
   access: "member",
-  summary: "Count the jobs that are due and wait for a worker",
-  responds: responds.json(z.object({ database_length: z.number() })),
-  run: async (ctx, { workspace }) => {
-    const due = and(stateIs("queued"), lte(jobs.scheduled_for, ctx.app.clock()));
-    return countOf(ctx, and(eq(jobs.workspace_id, workspace), due));
-  },
+  scope: many,
+  summary: "List the completed jobs, newest first",
+  query: z.object({ ...paging, ...commonFilters }),
+  responds: responds.json(z.array(JobRecord), "jobs without arguments and results"),
+  run: (ctx, { workspace, query }) => summariesOf(ctx, workspace, query, "completed"),
 });
 
-const countCompletedJobs = operation({
-  name: "countCompletedJobs",
+/** Ids are asked for to do something with all of them: a page is what one such call takes. */
+const idPaging = { ...paging, per_page: wholeNumber.min(1).max(100_000).default(10_000) };
+const key = { concurrency_key: concurrencyKey };
+
+const listFilteredJobsUuids = operation({
+  name: "listFilteredJobsUuids",
   method: "GET",
-  path: `${base}/completed/count`,
-  access: "member",
-  summary: "Count the completed jobs",
-  responds: responds.json(z.object({ database_length: z.number() })),
-  run: (ctx, { workspace }) =>
-    countOf(ctx, and(eq(jobs.workspace_id, workspace), eq(jobs.state, "completed"))),
+  path: `${base}/list_filtered_uuids`,
+  access: "admin",
+  scope: many,
+  summary: "List the ids of the jobs that a filter selects",
+  query: z.object({ ...idPaging, ...mixedFilters, ...key }),
+  responds: responds.json(z.array(z.string())),
+  run: (ctx, { workspace, query }) => idsOf(ctx, workspace, query, undefined),
 });
 
-/**
- * By way of the small indexes of unfinished jobs, whose condition must be written out, not bound: the index by
- * workspace would be walked over all completed jobs.
- */
-function stateIs(state: "queued" | "running"): SQL {
-  return sql`${jobs.id} IN (SELECT unfinished.id FROM jobs unfinished WHERE unfinished.state = ${sql.raw(`'${state}'`)})`;
-}
+const listFilteredQueueUuids = operation({
+  name: "listFilteredQueueUuids",
+  method: "GET",
+  path: `${base}/queue/list_filtered_uuids`,
+  access: "admin",
+  scope: many,
+  summary: "List the ids of the jobs that are not completed and that a filter selects",
+  query: z.object({ ...idPaging, ...queueFilters, ...key }),
+  responds: responds.json(z.array(z.string())),
+  run: (ctx, { workspace, query }) => idsOf(ctx, workspace, query, "unfinished"),
+});
 
-async function countOf(ctx: Context, condition: SQL | undefined) {
-  const [row] = await ctx.app.db.read.select({ database_length: count() }).from(jobs).where(condition);
-  return { database_length: row?.database_length ?? 0 };
-}
+const listSelectedJobGroups = operation({
+  name: "listSelectedJobGroups",
+  method: "POST",
+  path: `${base}/list_selected_job_groups`,
+  access: "member",
+  scope: many,
+  summary: "Group jobs by what they ran, with the argument schemas, to run them again",
+  body: z.array(z.uuid().toLowerCase()).max(10_000),
+  responds: responds.json(z.array(JobGroup)),
+  run: (ctx, { workspace, body }) => groupsOf(ctx, workspace, body),
+});
 
-export const listOperations: Operation[] = [listJobs, countQueuedJobs, countCompletedJobs];
+export const listOperations: Operation[] = [
+  listJobs,
+  listQueue,
+  listCompletedJobs,
+  listFilteredJobsUuids,
+  listFilteredQueueUuids,
+  listSelectedJobGroups,
+];

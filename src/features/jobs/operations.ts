@@ -4,13 +4,20 @@ import type { Context } from "../../context.ts";
 import { NotFound } from "../../errors.ts";
 import { flag, type Operation, operation, responds, wholeNumber } from "../../http/operation.ts";
 import { readLog } from "./logs.ts";
-import { isSuccess, JobRecord, toRecord } from "./records.ts";
+import { isSuccess, JobRecord, LOG_TAIL, toRecord } from "./records.ts";
 import { findJob, getJob, rootOf } from "./service.ts";
 import { JobUpdate, jobUpdate, updateStream } from "./updates.ts";
 
 const open = "/w/{workspace}/jobs_u" as const;
 const base = "/w/{workspace}/jobs" as const;
 const read = { domain: "jobs", action: "read" } as const;
+
+/** Stored JSON is answered letter by letter, whatever its size: it is not parsed on the way. */
+const bareJson = (description: string) => responds.raw("application/json", description);
+
+function jsonText(text: string): Response {
+  return new Response(text, { headers: { "content-type": "application/json" } });
+}
 
 export const getJobById = operation({
   name: "getJob",
@@ -19,11 +26,11 @@ export const getJobById = operation({
   access: "anyone",
   scope: read,
   summary: "Read a job, queued, running or completed",
-  query: z.object({ no_logs: flag.default(false) }),
+  query: z.object({ no_logs: flag.default(false), no_code: flag.default(false) }),
   responds: responds.json(JobRecord),
   run: async (ctx, { workspace, id, query }) => {
     const job = await getJob(ctx, workspace, id);
-    return toRecord(job, query.no_logs ? undefined : await readLog(ctx.app, job.id));
+    return toRecord(job, query.no_logs ? undefined : await readLog(ctx.app, job.id), query);
   },
 });
 
@@ -59,10 +66,11 @@ function completedOperations(prefix: typeof open | typeof base, suffix: "" | "Lo
       path: `${prefix}/completed/get_result/{id}`,
       summary: "Read the result of a completed job; 404 until it is",
       query: z.object({ json_path: z.string().optional() }),
-      responds: responds.json(z.unknown(), "the bare result"),
+      responds: bareJson("the bare result"),
       run: async (ctx: Context, { workspace, id, query }) => {
-        const job = await getCompleted(ctx, workspace, id);
-        return pick(JSON.parse(job.result ?? "null"), query.json_path);
+        const { result } = await getCompleted(ctx, workspace, id);
+        const text = result ?? "null";
+        return jsonText(query.json_path ? JSON.stringify(pick(JSON.parse(text), query.json_path)) : text);
       },
     }),
     maybe: operation({
@@ -104,11 +112,14 @@ function completedOperations(prefix: typeof open | typeof base, suffix: "" | "Lo
 const openCompleted = completedOperations(open, "");
 const loginCompleted = completedOperations(base, "Login");
 
-function pick(value: unknown, path: string | undefined): unknown {
-  if (!path) return value;
+/** What stands at a path of keys and indexes with dots between; null where there is nothing. */
+function pick(value: unknown, path: string): unknown {
   let at = value;
-  for (const part of path.split(".")) at = (at as Record<string, unknown> | null | undefined)?.[part];
-  return at ?? null;
+  for (const part of path.split(".")) {
+    const holds = typeof at === "object" && at !== null && Object.hasOwn(at, part);
+    at = holds ? (at as Record<string, unknown>)[part] : null;
+  }
+  return at;
 }
 
 export const getJobLogs = operation({
@@ -122,6 +133,20 @@ export const getJobLogs = operation({
   run: async (ctx, { workspace, id }) => readLog(ctx.app, (await getJob(ctx, workspace, id)).id),
 });
 
+const getCompletedJobLogsTail = operation({
+  name: "getCompletedJobLogsTail",
+  method: "GET",
+  path: `${open}/get_completed_logs_tail/{id}`,
+  access: "anyone",
+  scope: read,
+  summary: "Read the end of the log of a completed job; 404 until it is",
+  responds: responds.text("the last characters of the log"),
+  run: async (ctx, { workspace, id }) => {
+    const job = await getCompleted(ctx, workspace, id);
+    return (await readLog(ctx.app, job.id)).slice(-LOG_TAIL);
+  },
+});
+
 export const getJobArgs = operation({
   name: "getJobArgs",
   method: "GET",
@@ -129,8 +154,8 @@ export const getJobArgs = operation({
   access: "anyone",
   scope: read,
   summary: "Read the arguments of a job",
-  responds: responds.json(z.unknown()),
-  run: async (ctx, { workspace, id }) => JSON.parse((await getJob(ctx, workspace, id)).args),
+  responds: bareJson("the arguments"),
+  run: async (ctx, { workspace, id }) => jsonText((await getJob(ctx, workspace, id)).args),
 });
 
 const seenQuery = {
@@ -246,6 +271,7 @@ export const jobOperations: Operation[] = [
   ...Object.values(openCompleted),
   ...Object.values(loginCompleted),
   getJobLogs,
+  getCompletedJobLogsTail,
   getJobArgs,
   getJobUpdate,
   getJobUpdateStream,

@@ -1,10 +1,16 @@
 /** The records of jobs as they stand on the wire. */
+import { getTableColumns } from "drizzle-orm";
 import { z } from "zod";
 import { moment } from "../../http/operation.ts";
-import type { Job } from "../../queue/tables.ts";
+import { type Job, jobs } from "../../queue/tables.ts";
 
 /** Most characters of log inside a job's record; get_logs has all of it. */
 export const LOG_TAIL = 20_000;
+
+/** Most characters of arguments, and of result, inside a job's record; get_args and get_result have all of it. */
+const MOST_JSON = 90_000;
+/** What stands for them there: clients know the word. */
+const TOO_BIG = "WINDMILL_TOO_BIG";
 
 export const JobRecord = z.object({
   type: z.enum(["QueuedJob", "CompletedJob"]),
@@ -26,6 +32,7 @@ export const JobRecord = z.object({
   labels: z.array(z.string()).optional(),
   script_path: z.string().optional(),
   script_hash: z.string().optional(),
+  schedule_path: z.string().optional(),
   args: z.unknown().optional(),
   logs: z.string().optional(),
   raw_code: z.string().optional(),
@@ -47,11 +54,23 @@ export const JobRecord = z.object({
   preprocessed: z.boolean().optional(),
   worker: z.string().optional(),
   trigger_kind: z.string().optional(),
+  /** Path of what started it, where that has one. */
+  trigger: z.string().optional(),
 });
 export type JobRecord = z.input<typeof JobRecord>;
 
-/** A list's entry: the heavy fields stay away. */
-export type LightJob = Omit<Job, "args" | "result" | "raw_code" | "raw_lock" | "preprocessor_input">;
+const {
+  args: _args,
+  result: _result,
+  raw_code: _code,
+  raw_lock: _lock,
+  preprocessor_input: _input,
+  ...lightColumns
+} = getTableColumns(jobs);
+
+/** Columns of a list's entry: the heavy ones stay away. */
+export { lightColumns };
+export type LightJob = Pick<Job, keyof typeof lightColumns>;
 
 export function toSummary(job: LightJob): JobRecord {
   const completed = job.state === "completed";
@@ -72,6 +91,7 @@ export function toSummary(job: LightJob): JobRecord {
     labels: job.labels ?? undefined,
     script_path: job.script_path ?? undefined,
     script_hash: job.script_hash ?? undefined,
+    schedule_path: job.schedule_path ?? undefined,
     canceled: job.status === "canceled" || (!completed && job.cancel_requested),
     canceled_by: job.canceled_by ?? undefined,
     canceled_reason: job.canceled_reason ?? undefined,
@@ -89,6 +109,7 @@ export function toSummary(job: LightJob): JobRecord {
     preprocessed: job.preprocessed ?? undefined,
     worker: job.worker ?? undefined,
     trigger_kind: job.trigger_kind ?? undefined,
+    trigger: job.schedule_path ?? undefined,
   };
 }
 
@@ -105,14 +126,18 @@ export function isSuccess(job: Pick<Job, "status">): boolean {
   return job.status === "success" || job.status === "skipped";
 }
 
-/** The whole record, without the log unless it is given. */
-export function toRecord(job: Job, logs?: string): JobRecord {
+/** The whole record, without the log unless it is given, and without what is too big for a record. */
+export function toRecord(job: Job, logs?: string, options: { no_code?: boolean } = {}): JobRecord {
   return {
     ...toSummary(job),
-    args: JSON.parse(job.args),
-    ...(job.state === "completed" ? { result: JSON.parse(job.result ?? "null") } : {}),
-    raw_code: job.raw_code ?? undefined,
-    raw_lock: job.raw_lock ?? undefined,
+    args: job.args.length > MOST_JSON ? { reason: TOO_BIG } : JSON.parse(job.args),
+    ...(job.state === "completed" ? { result: resultOf(job) } : {}),
+    ...(options.no_code ? {} : { raw_code: job.raw_code ?? undefined, raw_lock: job.raw_lock ?? undefined }),
     ...(logs === undefined ? {} : { logs: logs.slice(-LOG_TAIL) }),
   };
+}
+
+function resultOf({ result }: Job): unknown {
+  if (result === null) return null;
+  return result.length > MOST_JSON ? TOO_BIG : JSON.parse(result);
 }

@@ -186,3 +186,8 @@ async function cancelUnfinished(
     tx.afterCommit(() => app.queue.cancel(job.id));
   });
 }
+
+/** Whether a caller may see a job; without a login only those that nobody in particular started. */
+export function maySee(caller: Caller, job: Parameters<typeof mayRead>[1]): boolean {
+  return caller.member ? mayRead(caller, job) : job.created_by === "anonymous";
+}
