@@ -6,6 +6,7 @@ import { instanceOperations } from "./instance/operations.ts";
 import { batchOperations } from "./jobs/batch-operations.ts";
 import { cancelOperations } from "./jobs/cancel-operations.ts";
 import { countOperations } from "./jobs/count-operations.ts";
+import { deleteOperations } from "./jobs/delete-operations.ts";
 import { listOperations } from "./jobs/list-operations.ts";
 import { jobOperations } from "./jobs/operations.ts";
 import { previewOperations } from "./jobs/preview-operations.ts";
@@ -36,6 +37,7 @@ export const features: Feature[] = [
   { file: "src/features/jobs/operations.ts", operations: jobOperations },
   { file: "src/features/jobs/list-operations.ts", operations: listOperations },
   { file: "src/features/jobs/count-operations.ts", operations: countOperations },
+  { file: "src/features/jobs/delete-operations.ts", operations: deleteOperations },
   { file: "src/features/jobs/cancel-operations.ts", operations: cancelOperations },
   { file: "src/http/openapi.ts", operations: [openapiOperation(() => operations)] },
 ];

@@ -1,0 +1,111 @@
+/** Wiping what a completed job held, and removing jobs. */
+import { and, eq, inArray, ne } from "drizzle-orm";
+import { z } from "zod";
+import type { WorkspaceContext } from "../../context.ts";
+import type { Tx } from "../../database/database.ts";
+import { NotFound } from "../../errors.ts";
+import { type Operation, operation, responds } from "../../http/operation.ts";
+import { forgetOutput } from "../../queue/driver.ts";
+import { type Job, jobs } from "../../queue/tables.ts";
+import { settleLock } from "../scripts/service.ts";
+import { JobRecord, toRecord } from "./records.ts";
+import { canceledResult, getJob } from "./service.ts";
+
+const common = {
+  method: "POST",
+  access: "admin",
+  scope: { domain: "jobs", action: "write" },
+  audit: { operation: "jobs.delete", action_kind: "Delete" },
+} as const;
+
+/** What a user put in and what came out; that the job ran, when and how it ended is kept. */
+const WIPED = {
+  args: "{}",
+  result: null,
+  raw_code: null,
+  raw_lock: null,
+  preprocessor_input: null,
+  deleted: true,
+} as const;
+
+const deleteCompletedJob = operation({
+  ...common,
+  name: "deleteCompletedJob",
+  path: "/w/{workspace}/jobs/completed/delete/{id}",
+  summary: "Wipe the arguments, result, log and code of a completed job",
+  responds: responds.json(JobRecord),
+  run: async (ctx, { workspace, id }) => {
+    const job = await getJob(ctx, workspace, id);
+    const wiped = await ctx.write({ resource: job.id }, async (tx) => {
+      const [row] = await tx
+        .update(jobs)
+        .set(WIPED)
+        .where(and(eq(jobs.id, job.id), eq(jobs.state, "completed")))
+        .returning();
+      if (!row) throw new NotFound(`job ${id} is not completed: it is ${job.state}`);
+      await forgetOutput(tx, [row.id]);
+      return row;
+    });
+    return toRecord(wiped);
+  },
+});
+
+const deleteJobs = operation({
+  ...common,
+  name: "deleteJobs",
+  path: "/w/{workspace}/jobs/delete",
+  summary: "Remove jobs, queued and completed, without a trace; running ones are left alone",
+  body: z.array(z.uuid().toLowerCase()),
+  responds: responds.text("how many were removed"),
+  run: async (ctx, { workspace, body }) => {
+    const ids = [...new Set(body)];
+    let removed = 0;
+    let running = 0;
+    for (let at = 0; at < ids.length; at += BATCH) {
+      const found = await statesOf(ctx, workspace, ids.slice(at, at + BATCH));
+      const ended = await Promise.all(found.map((job) => job.state !== "running" && remove(ctx, job.id)));
+      removed += ended.filter(Boolean).length;
+      running += ended.length - ended.filter(Boolean).length;
+    }
+    const left = running > 0 ? `; ${running} of them run and were left alone: cancel them first` : "";
+    return `removed ${removed} jobs${left}`;
+  },
+});
+
+/** Jobs that are removed in one transaction. */
+const BATCH = 200;
+
+function statesOf(ctx: WorkspaceContext, workspace: string, ids: readonly string[]) {
+  return ctx.app.db.read
+    .select({ id: jobs.id, state: jobs.state })
+    .from(jobs)
+    .where(and(eq(jobs.workspace_id, workspace), inArray(jobs.id, [...ids])));
+}
+
+/** @returns false when it has begun to run meanwhile */
+async function remove(ctx: WorkspaceContext, id: string): Promise<boolean> {
+  try {
+    await ctx.write({ resource: id }, async (tx) => {
+      const still = and(eq(jobs.id, id), ne(jobs.state, "running"));
+      const [job] = await tx.delete(jobs).where(still).returning();
+      if (!job) throw new NotFound(`job ${id} among those that do not run`);
+      await forgetOutput(tx, [id]);
+      if (job.state === "queued") await endUnrun(ctx, tx, job);
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof NotFound) return false;
+    throw error;
+  }
+}
+
+/** Whoever waits for a job that will never run is told. */
+async function endUnrun({ app, username }: WorkspaceContext, tx: Tx, job: Job): Promise<void> {
+  const reason = "the job was deleted";
+  if (job.kind === "dependencies") await settleLock(app, tx, job, { error: reason });
+  const result = canceledResult(reason, username);
+  const { id, workspace_id } = job;
+  tx.afterCommit(() => app.events.publishFinished({ id, workspace_id, status: "canceled", result }));
+}
+
+export const deleteOperations: Operation[] = [deleteCompletedJob, deleteJobs];
