@@ -7,6 +7,7 @@ import { batchOperations } from "./jobs/batch-operations.ts";
 import { cancelOperations } from "./jobs/cancel-operations.ts";
 import { countOperations } from "./jobs/count-operations.ts";
 import { deleteOperations } from "./jobs/delete-operations.ts";
+import { exportOperations } from "./jobs/export-operations.ts";
 import { listOperations } from "./jobs/list-operations.ts";
 import { jobOperations } from "./jobs/operations.ts";
 import { previewOperations } from "./jobs/preview-operations.ts";
@@ -38,6 +39,7 @@ export const features: Feature[] = [
   { file: "src/features/jobs/list-operations.ts", operations: listOperations },
   { file: "src/features/jobs/count-operations.ts", operations: countOperations },
   { file: "src/features/jobs/delete-operations.ts", operations: deleteOperations },
+  { file: "src/features/jobs/export-operations.ts", operations: exportOperations },
   { file: "src/features/jobs/cancel-operations.ts", operations: cancelOperations },
   { file: "src/http/openapi.ts", operations: [openapiOperation(() => operations)] },
 ];

@@ -1,0 +1,199 @@
+/** Taking jobs to another instance, a page at a time: what is queued there runs, what is completed is its history. */
+import { and, eq } from "drizzle-orm";
+import { z } from "zod";
+import type { WorkspaceContext } from "../../context.ts";
+import { BadRequest, Forbidden } from "../../errors.ts";
+import { checked, readText } from "../../http/input.ts";
+import { type Operation, operation, paging, responds, toWindow } from "../../http/operation.ts";
+import { parseExactly } from "../../lib/json.ts";
+import { jobLogs, jobs, type NewJob } from "../../queue/tables.ts";
+import { workspaceMembers } from "../workspaces/tables.ts";
+import {
+  ExportedCompletedJob,
+  ExportedQueuedJob,
+  toCompletedRow,
+  toExported,
+  toQueuedRow,
+} from "./exported.ts";
+import { QUEUED, selectionOf } from "./filters.ts";
+import { readLog } from "./logs.ts";
+import { findJob } from "./service.ts";
+import { pageOfIds } from "./walk.ts";
+
+const base = "/w/{workspace}/jobs" as const;
+
+const exporting = {
+  method: "GET",
+  access: "admin",
+  scope: { domain: "jobs", action: "read", many: true },
+  query: z.object(paging),
+  responds: responds.raw("application/json", "an array of whole jobs, oldest first"),
+} as const;
+
+const exportCompletedJobs = operation({
+  ...exporting,
+  name: "exportCompletedJobs",
+  path: `${base}/completed/export`,
+  summary: "Read completed jobs with everything they hold, to import them elsewhere",
+  run: async (ctx, { workspace, query }) => {
+    const selection = selectionOf(ctx, workspace, { order_desc: false }, "completed");
+    return jobsResponse(ctx, workspace, await pageOfIds(ctx.app, selection, toWindow(query)));
+  },
+});
+
+/** Running jobs are not among them: they come to their end here. */
+const exportQueuedJobs = operation({
+  ...exporting,
+  name: "exportQueuedJobs",
+  path: `${base}/queue/export`,
+  summary: "Read the jobs that wait to be run with everything they hold, to import them elsewhere",
+  run: async (ctx, { workspace, query }) => {
+    const selection = { ...selectionOf(ctx, workspace, { order_desc: false }, undefined), sets: [QUEUED] };
+    return jobsResponse(ctx, workspace, await pageOfIds(ctx.app, selection, toWindow(query)));
+  },
+});
+
+/** A JSON array that is written one job after the other: results and logs may be large. */
+function jobsResponse(ctx: WorkspaceContext, workspace: string, ids: readonly string[]): Response {
+  const pieces = jsonPieces(ctx, workspace, ids);
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { value, done } = await pieces.next();
+      if (done) return controller.close();
+      // What is told must be on disk.
+      await ctx.app.db.settled();
+      controller.enqueue(encoder.encode(value));
+    },
+    cancel: () => pieces.return(undefined).then(() => undefined),
+  });
+  return new Response(body, { headers: { "content-type": "application/json" } });
+}
+
+async function* jsonPieces(
+  { app }: WorkspaceContext,
+  workspace: string,
+  ids: readonly string[],
+): AsyncGenerator<string, undefined> {
+  let before = "[";
+  for (const id of ids) {
+    const job = await findJob(app, workspace, id);
+    if (!job) continue;
+    yield `${before}${toExported(job, job.state === "completed" ? await readLog(app, id) : undefined)}`;
+    before = ",\n";
+  }
+  yield before === "[" ? "[]" : "]";
+}
+
+const importing = {
+  method: "POST",
+  access: "admin",
+  scope: { domain: "jobs", action: "write" },
+  audit: { operation: "jobs.import", action_kind: "Create" },
+  responds: responds.text("how many were imported"),
+} as const;
+
+const importCompletedJobs = operation({
+  ...importing,
+  name: "importCompletedJobs",
+  path: `${base}/completed/import`,
+  summary: "Store completed jobs that were exported; an id that is known already is left as it is",
+  run: async (ctx, { workspace }) => {
+    const list = await readJobs(ctx, ExportedCompletedJob);
+    return store(
+      ctx,
+      list.map((job) => ({ row: toCompletedRow(workspace, job), logs: job.logs })),
+    );
+  },
+});
+
+const importQueuedJobs = operation({
+  ...importing,
+  name: "importQueuedJobs",
+  path: `${base}/queue/import`,
+  summary: "Queue jobs that were exported; an id that is known already is left as it is",
+  run: async (ctx, { workspace }) => {
+    const list = await readJobs(ctx, ExportedQueuedJob);
+    await refuseUnfit(ctx, workspace, list);
+    const answer = await store(
+      ctx,
+      list.map((job) => ({ row: toQueuedRow(workspace, job), logs: undefined })),
+    );
+    ctx.app.queue.wake();
+    return answer;
+  },
+});
+
+/** Reads the body itself, since arguments may hold an escaped NUL and numbers of any length. */
+async function readJobs<S extends z.ZodType>(ctx: WorkspaceContext, schema: S): Promise<z.output<S>[]> {
+  const text = await readText(ctx.request, ctx.app.config.max_body_mb * 1_000_000);
+  let value: unknown;
+  try {
+    value = parseExactly(text);
+  } catch (cause) {
+    throw new BadRequest(`the body is not JSON: ${(cause as Error).message}`);
+  }
+  return checked("body", z.array(schema), value) as z.output<S>[];
+}
+
+const RUNNABLE = ["script", "preview", "dependencies"];
+
+/**
+ * A queued job will run as somebody: who is no super admin imports only what members of the workspace asked for.
+ * @throws BadRequest for a kind of job that does not run here, Forbidden for another's identity
+ */
+async function refuseUnfit(
+  ctx: WorkspaceContext,
+  workspace: string,
+  list: readonly ExportedQueuedJob[],
+): Promise<void> {
+  const unfit = list.find((job) => !RUNNABLE.includes(job.job_kind));
+  if (unfit) {
+    throw new BadRequest(`job ${unfit.id} is a ${unfit.job_kind}: only ${RUNNABLE.join(", ")} can be queued`);
+  }
+  if (ctx.caller.identity.super_admin) return;
+  const members = await ctx.app.db.read
+    .select({ username: workspaceMembers.username, email: workspaceMembers.email })
+    .from(workspaceMembers)
+    .where(and(eq(workspaceMembers.workspace_id, workspace), eq(workspaceMembers.disabled, false)));
+  const identities = new Set(members.map(({ username, email }) => `u/${username}\n${email}`));
+  const foreign = list.find((job) => !identities.has(`${job.permissioned_as}\n${job.email}`));
+  if (foreign) {
+    throw new Forbidden(
+      `job ${foreign.id} would run as ${foreign.permissioned_as} (${foreign.email}), who is no member of workspace ${workspace}`,
+      { hint: "add the member first, or have a super admin import the jobs" },
+    );
+  }
+}
+
+/** Jobs that are stored in one transaction. */
+const BATCH = 200;
+
+async function store(
+  ctx: WorkspaceContext,
+  list: readonly { row: NewJob; logs: string | null | undefined }[],
+): Promise<string> {
+  let imported = 0;
+  for (let at = 0; at < list.length; at += BATCH) {
+    const some = list.slice(at, at + BATCH);
+    imported += await ctx.write({ resource: `${some.length} jobs` }, async (tx) => {
+      const rows = some.map(({ row }) => row);
+      const stored = await tx.insert(jobs).values(rows).onConflictDoNothing().returning({ id: jobs.id });
+      const ids = new Set(stored.map(({ id }) => id));
+      for (const { row, logs } of some) {
+        if (logs && ids.has(row.id))
+          await tx.insert(jobLogs).values({ job_id: row.id, seq: 0, content: logs });
+      }
+      return stored.length;
+    });
+  }
+  const known = list.length - imported;
+  return `imported ${imported} jobs${known > 0 ? `; ${known} were known already and left as they are` : ""}`;
+}
+
+export const exportOperations: Operation[] = [
+  exportCompletedJobs,
+  importCompletedJobs,
+  exportQueuedJobs,
+  importQueuedJobs,
+];
