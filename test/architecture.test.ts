@@ -91,7 +91,9 @@ test("an operation of a workspace is never open to whom it should not be", () =>
   expect(writing.map((op) => op.name).sort()).toEqual([
     "encryptValue",
     "existsWorkspace",
+    "getJobMetrics",
     "getStartedAtByIds",
     "listSelectedJobGroups",
+    "setJobProgress",
   ]);
 });

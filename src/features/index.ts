@@ -9,6 +9,7 @@ import { countOperations } from "./jobs/count-operations.ts";
 import { deleteOperations } from "./jobs/delete-operations.ts";
 import { exportOperations } from "./jobs/export-operations.ts";
 import { listOperations } from "./jobs/list-operations.ts";
+import { metricsOperations } from "./jobs/metrics-operations.ts";
 import { jobOperations } from "./jobs/operations.ts";
 import { previewOperations } from "./jobs/preview-operations.ts";
 import { runOperations } from "./jobs/run-operations.ts";
@@ -40,6 +41,7 @@ export const features: Feature[] = [
   { file: "src/features/jobs/count-operations.ts", operations: countOperations },
   { file: "src/features/jobs/delete-operations.ts", operations: deleteOperations },
   { file: "src/features/jobs/export-operations.ts", operations: exportOperations },
+  { file: "src/features/jobs/metrics-operations.ts", operations: metricsOperations },
   { file: "src/features/jobs/cancel-operations.ts", operations: cancelOperations },
   { file: "src/http/openapi.ts", operations: [openapiOperation(() => operations)] },
 ];
