@@ -2,6 +2,7 @@
 import { openapiOperation } from "../http/openapi.ts";
 import type { Operation } from "../http/operation.ts";
 import { auditOperations } from "./audit/operations.ts";
+import { concurrencyGroupOperations } from "./concurrency-groups/operations.ts";
 import { instanceOperations } from "./instance/operations.ts";
 import { batchOperations } from "./jobs/batch-operations.ts";
 import { cancelOperations } from "./jobs/cancel-operations.ts";
@@ -43,6 +44,7 @@ export const features: Feature[] = [
   { file: "src/features/jobs/export-operations.ts", operations: exportOperations },
   { file: "src/features/jobs/metrics-operations.ts", operations: metricsOperations },
   { file: "src/features/jobs/cancel-operations.ts", operations: cancelOperations },
+  { file: "src/features/concurrency-groups/operations.ts", operations: concurrencyGroupOperations },
   { file: "src/http/openapi.ts", operations: [openapiOperation(() => operations)] },
 ];
 
