@@ -18,6 +18,7 @@ export async function startEcho() {
 export interface Bench {
   url: string;
   pid: number;
+  data_dir: string;
   token: string;
   /** POST below /api of the workspace. @throws when it is refused */
   post: (path: string, body: unknown) => Promise<string>;
@@ -59,6 +60,7 @@ export async function startServer(): Promise<Bench> {
   return {
     url,
     pid: child.pid,
+    data_dir,
     token,
     post: (path, body) => ask(`${base}${path}`, { method: "POST", headers, body: JSON.stringify(body) }),
     get: (path) => ask(`${base}${path}`, { headers }),

@@ -1,0 +1,183 @@
+/**
+ * Lists of 10,000 queued jobs beside 1,000 and beside 1,000,000 completed ones: a page must take as long beside the
+ * many as beside the few. What has to look at every row is measured too, and said, with how long it held up others.
+ *
+ *   bun test/bench/lists.ts        by itself, after `bun run build`
+ */
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import { type Bench, startServer } from "./processes.ts";
+
+/** As `record` of run.ts takes it. */
+interface Figure {
+  what: string;
+  measured: string;
+  floor: string;
+  ratio: number;
+  target: string;
+  holds: boolean;
+}
+
+const FEW = 1_000;
+const MANY = 1_000_000;
+const QUEUED = 10_000;
+const DAY = 86_400_000;
+
+/** Pages that an index leads to, or that are full after a few rows: one row in ten or twenty is selected. */
+const PAGES = {
+  "queue/list": "/jobs/queue/list?per_page=30",
+  "queue/list, tag": "/jobs/queue/list?per_page=30&tag=tag3",
+  "queue/list, created_by": "/jobs/queue/list?per_page=30&created_by=user3",
+  "queue/list, script_path_exact": "/jobs/queue/list?per_page=30&script_path_exact=u/ann/script7",
+  "queue/list, tag that none has": "/jobs/queue/list?per_page=30&tag=none",
+  "queue/list, args": `/jobs/queue/list?per_page=30&args=${encodeURIComponent('{"kind":3}')}`,
+  "queue/count": "/jobs/queue/count",
+  "list?running=false": "/jobs/list?running=false&per_page=30",
+  "list, first page of 1,000": "/jobs/list",
+  "list, script_path_exact": "/jobs/list?per_page=30&script_path_exact=u/ann/script7",
+  "list, created_by": "/jobs/list?per_page=30&created_by=user3",
+  "list, label": "/jobs/list?per_page=30&label=label3",
+  "list, tag": "/jobs/list?per_page=30&tag=tag3",
+  "list, success=false": "/jobs/list?per_page=30&success=false",
+  "list, args": `/jobs/list?per_page=30&args=${encodeURIComponent('{"kind":3}')}`,
+  "list, completed in the last hour": `/jobs/list?per_page=30&created_after=${new Date(Date.now() - DAY / 24).toISOString()}`,
+  "count_jobs of the last hour": "/jobs/completed/count_jobs?completed_after_s_ago=3600",
+};
+
+/** What looks at all rows, or at all entries of an index, since nothing leads to the wanted ones. */
+const SCANS = {
+  "list, created_by that none has": "/jobs/list?per_page=30&created_by=nobody",
+  "list, label that none has": "/jobs/list?per_page=30&label=none",
+  "list, args that none has": `/jobs/list?per_page=30&args=${encodeURIComponent('{"kind":-1}')}`,
+  "list, page 30,000": "/jobs/list?per_page=30&page=30000",
+  "completed/count": "/jobs/completed/count",
+};
+
+const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!;
+const ms = (value: number) => `${value.toFixed(value < 10 ? 2 : 0)} ms`;
+
+/** @param scale share of the requests that is made, for a quick look */
+export async function lists(scale = 1): Promise<Figure[]> {
+  const few = await beside(FEW);
+  const many = await beside(MANY);
+  try {
+    const rounds = Math.max(10, Math.round(100 * scale));
+    const figures: Figure[] = [];
+    for (const [name, path] of Object.entries(PAGES)) {
+      figures.push(pageFigure(name, await alternating(few, many, path, rounds)));
+    }
+    for (const [name, path] of Object.entries(SCANS)) {
+      figures.push(scanFigure(name, await scan(few, path), await scan(many, path)));
+    }
+    return figures;
+  } finally {
+    await Promise.all([few.stop(), many.stop()]);
+  }
+}
+
+async function beside(completed: number): Promise<Bench> {
+  const server = await startServer();
+  fill(server.data_dir, completed);
+  return server;
+}
+
+const count = (jobs: number) => jobs.toLocaleString("en");
+
+function pageFigure(name: string, took: { few: number; many: number }): Figure {
+  const ratio = took.many / took.few;
+  return {
+    what: `${name}, p50 beside ${count(MANY)} completed jobs`,
+    measured: ms(took.many),
+    floor: `beside ${count(FEW)}: ${ms(took.few)}`,
+    ratio,
+    target: "<= 1.5 × beside few",
+    holds: ratio <= 1.5,
+  };
+}
+
+function scanFigure(name: string, few: Scan, many: Scan): Figure {
+  return {
+    what: `${name}: goes through all ${count(MANY)}`,
+    measured: ms(many.took),
+    floor: `beside ${count(FEW)}: ${ms(few.took)}`,
+    ratio: many.heldUp,
+    target: "p99 of others meanwhile <= 50 ms",
+    holds: many.heldUp <= 50,
+  };
+}
+
+/** Asks both in turn, so that they see the same machine. @returns medians, in ms */
+async function alternating(few: Bench, many: Bench, path: string, rounds: number) {
+  const took = { few: [] as number[], many: [] as number[] };
+  for (let round = -5; round < rounds; round++) {
+    const one = { few: await timed(() => few.get(path)), many: await timed(() => many.get(path)) };
+    if (round < 0) continue;
+    took.few.push(one.few);
+    took.many.push(one.many);
+  }
+  return { few: median(took.few), many: median(took.many) };
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+interface Scan {
+  took: number;
+  heldUp: number;
+}
+
+/** Makes one call, and others meanwhile, one after the other. @returns how long it and they took, in ms */
+async function scan(server: Bench, path: string): Promise<Scan> {
+  let done = false;
+  const scanning = timed(() => server.get(path)).finally(() => {
+    done = true;
+  });
+  const others: number[] = [];
+  while (!done) others.push(await timed(() => fetch(`${server.url}/api/version`)));
+  const took = await scanning;
+  return { took, heldUp: others.toSorted((a, b) => a - b)[Math.floor(others.length * 0.99)] ?? 0 };
+}
+
+/**
+ * Stores jobs beside the running server, made a month ago and later. The queued ones are the newest, with completed
+ * ones among them, and due tomorrow: nobody runs them.
+ */
+function fill(data_dir: string, completed: number): void {
+  const database = new Database(join(data_dir, "svc.db"));
+  database.run("PRAGMA busy_timeout = 60000");
+  database.run("PRAGMA synchronous = OFF");
+  const end = Date.now() - 30 * DAY;
+  const rows = (count: number, state: "queued" | "completed") => {
+    const queued = state === "queued";
+    const step = Math.max(1, QUEUED / count);
+    const at = `(${end} - (${count} - i) * ${step})`;
+    return `INSERT INTO jobs (id, workspace_id, kind, state, status, created_by, permissioned_as, email, created_at,
+      scheduled_for, started_at, completed_at, duration_ms, script_path, script_hash, language, tag, args, result, worker, labels)
+      WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${count - 1})
+      SELECT printf('%08x-%04x-7%03x-${queued ? "9" : "8"}000-%012x', ${at} >> 16, ${at} & 65535, i % 4096, i),
+        'acme', 'script', '${state}', ${queued ? "NULL" : "CASE WHEN i % 20 = 0 THEN 'failure' ELSE 'success' END"},
+        'user' || (i % 20), 'u/ann', 'ann@example.org', ${at},
+        ${queued ? Date.now() + DAY : at}, ${queued ? "NULL" : at}, ${queued ? "NULL" : at}, ${queued ? "NULL" : 3},
+        'u/ann/script' || (i % 20), '00000000000000aa', 'bun', 'tag' || (i % 10),
+        '{"kind":' || (i % 10) || ',"name":"Bob","text":"' || hex(zeroblob(100)) || '"}',
+        ${queued ? "NULL" : `'{"hello":"Bob"}'`}, ${queued ? "NULL" : "'host-1'"},
+        ${queued ? "NULL" : `CASE WHEN i % 2 = 0 THEN '["label' || (i / 2 % 10) || '"]' END`} FROM n`;
+  };
+  database.transaction(() => {
+    database.run(rows(completed, "completed"));
+    database.run(rows(QUEUED, "queued"));
+  })();
+  database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  database.close();
+}
+
+if (import.meta.main) {
+  for (const { what, measured, floor, ratio, target, holds } of await lists()) {
+    process.stdout.write(
+      `${[what, measured, floor, ratio.toFixed(2), target, holds ? "holds" : "MISSED"].join(" | ")}\n`,
+    );
+  }
+}
