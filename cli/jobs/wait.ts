@@ -1,6 +1,6 @@
 /** Waiting for the end of a job that is somebody else's to run. */
-import { getJobById } from "../../src/features/jobs/operations.ts";
-import type { JobRecord } from "../../src/features/jobs/records.ts";
+import { getCompletedJobResult, getJobById } from "../../src/features/jobs/operations.ts";
+import { type JobRecord, TOO_BIG } from "../../src/features/jobs/records.ts";
 import { CliError, EXIT } from "../terminal/failure.ts";
 import { withInterrupt } from "../terminal/interrupt.ts";
 import { openLive } from "../terminal/live.ts";
@@ -9,9 +9,12 @@ import type { Client } from "../transport.ts";
 import { followJob, type JobRef } from "./follow.ts";
 import { stateOf } from "./summary.ts";
 
-/** The job's record, without its log. */
-export function readJob(client: Client, job: JobRef): Promise<JobRecord> {
-  return client.call(getJobById, { ...job, query: { no_logs: true } });
+/** The job's record, without its log; with its whole result, which the server leaves out of records when it is large. */
+export async function readJob(client: Client, job: JobRef): Promise<JobRecord> {
+  const record = await client.call(getJobById, { ...job, query: { no_logs: true } });
+  if (record.type !== "CompletedJob" || record.result !== TOO_BIG) return record;
+  const response = await client.open(getCompletedJobResult, job as never);
+  return { ...record, result: await response.json() };
 }
 
 /** Said before a job's output is printed from its beginning for a second time. */

@@ -111,6 +111,7 @@ function completedOperations(prefix: typeof open | typeof base, suffix: "" | "Lo
 
 const openCompleted = completedOperations(open, "");
 const loginCompleted = completedOperations(base, "Login");
+export const getCompletedJobResult = openCompleted.result;
 
 /** What stands at a path of keys and indexes with dots between; null where there is nothing. */
 function pick(value: unknown, path: string): unknown {

@@ -10,7 +10,7 @@ export const LOG_TAIL = 20_000;
 /** Most characters of arguments, and of result, inside a job's record; get_args and get_result have all of it. */
 const MOST_JSON = 90_000;
 /** What stands for them there: clients know the word. */
-const TOO_BIG = "WINDMILL_TOO_BIG";
+export const TOO_BIG = "WINDMILL_TOO_BIG";
 
 export const JobRecord = z.object({
   type: z.enum(["QueuedJob", "CompletedJob"]),

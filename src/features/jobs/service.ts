@@ -188,6 +188,9 @@ async function cancelUnfinished(
 }
 
 /** Whether a caller may see a job; without a login only those that nobody in particular started. */
-export function maySee(caller: Caller, job: Parameters<typeof mayRead>[1]): boolean {
+export function maySee(
+  caller: Caller,
+  job: Parameters<typeof mayRead>[1] & Pick<Job, "created_by">,
+): boolean {
   return caller.member ? mayRead(caller, job) : job.created_by === "anonymous";
 }
