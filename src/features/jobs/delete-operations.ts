@@ -8,8 +8,9 @@ import { type Operation, operation, responds } from "../../http/operation.ts";
 import { forgetOutput } from "../../queue/driver.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
 import { settleLock } from "../scripts/service.ts";
+import { canceledResult } from "./canceled.ts";
 import { JobRecord, toRecord } from "./records.ts";
-import { canceledResult, getJob } from "./service.ts";
+import { getJob } from "./service.ts";
 
 const common = {
   method: "POST",
