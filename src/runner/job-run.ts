@@ -3,6 +3,7 @@ import type { Child } from "./child.ts";
 import { baseEnvironment, ChildEnded, type ChildExit, LoadFault, loadVersion } from "./child.ts";
 import type { OutputSink } from "./output.ts";
 import type { Done, Exec, FromChild, Run } from "./protocol.ts";
+import { MaskedText } from "./secrets.ts";
 import { runShell } from "./shell.ts";
 import type { JobError, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
 import type { VersionFiles } from "./version-files.ts";
@@ -34,6 +35,8 @@ export class JobRun {
   #settled = false;
   /** Characters of result stream so far. */
   #streamed = 0;
+  /** Made when there is something to mask. */
+  #maskedStream: MaskedText | undefined;
   /** Why the child is being ended; what it says from then on does not count. */
   #stopping = false;
 
@@ -161,7 +164,12 @@ export class JobRun {
       this.#end({ kind: "failure", error: { name: "ResultTooLarge", message } });
       return;
     }
-    this.#o.request.onStream(text);
+    if (this.#child!.output.secrets.none) {
+      this.#o.request.onStream(text);
+      return;
+    }
+    this.#maskedStream ??= new MaskedText(this.#child!.output.secrets, this.#o.request.onStream);
+    this.#maskedStream.push(text);
   }
 
   #arm(): void {
@@ -194,7 +202,8 @@ export class JobRun {
   #done(done: Done): void {
     if (this.#settled || this.#stopping) return;
     const child = this.#child!;
-    const reusable = !done.leftovers && this.#o.request.version.isolation === "shared";
+    const isShared = this.#o.request.version.isolation === "shared";
+    const reusable = isShared && !done.leftovers && !child.output.secrets.crowded;
     const facts = { preprocessed_args: done.preprocessed_args, mem_peak_kb: done.mem_peak_kb };
     const printed = child.output.streamed;
     const outcome: RunOutcome = done.error
@@ -235,6 +244,15 @@ export class JobRun {
     this.#end(outcome);
   }
 
+  get job_id(): string {
+    return this.#o.request.job_id;
+  }
+
+  /** From here on `secret` is shown neither in this job's log and stream nor in those of later jobs of its process. */
+  mask(secret: string): void {
+    this.#child?.output.secrets.add(secret);
+  }
+
   checkDeadline(now: number): void {
     if (now < this.#deadline || this.#stopping) return;
     const seconds = this.#o.request.timeout_ms / 1000;
@@ -252,12 +270,13 @@ export class JobRun {
     this.#settled = true;
     this.#child?.token?.deactivate();
     this.#child?.output.end();
+    this.#maskedStream?.end();
     this.#o.finished(outcome, this.#child, reusable);
   }
 
   #exitOutcome(exit: ChildExit): RunOutcome {
     const how = exit.signal ? `was killed by ${exit.signal}` : `exited with code ${exit.code}`;
-    const last = this.#child?.output.lastLines ?? "";
+    const last = this.#child?.output.lastLines() ?? "";
     return {
       kind: "failure",
       error: {

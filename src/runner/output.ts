@@ -1,4 +1,5 @@
-/** The output of one child: which job it belongs to, how much of it is kept, and what of it is a stream. */
+/** The output of one child: which job it belongs to, how much of it is kept, what of it is a stream, what is masked. */
+import { MaskedText, Secrets } from "./secrets.ts";
 
 /** A line on stdout that is a piece of the result stream, with newlines written as backslash-n. */
 const STREAM_MARK = "WM_STREAM: ";
@@ -31,11 +32,16 @@ export class ChildOutput {
   readonly #decoders = [new TextDecoder(), new TextDecoder()] as const;
   #stdout = "";
   readonly #carried: [string, string] = ["", ""];
+  /** Made when there is something to mask: the log's text of each pipe. */
+  readonly #masked: [MaskedText?, MaskedText?] = [];
+  /** What the child's jobs have read of secrets; results are not masked, logs and streams are. */
+  readonly secrets = new Secrets();
   streamed = "";
   nonce = "";
 
   /** What arrives from here on belongs to this job. */
   begin(sink: OutputSink): void {
+    this.#showKept();
     this.#sink = sink;
     this.#bytes = 0;
     this.#dropped = 0;
@@ -57,6 +63,7 @@ export class ChildOutput {
     if (!this.#sink) return;
     if (this.#partial !== "") this.#emit(this.#partial);
     this.#partial = "";
+    this.#showKept();
     if (this.#dropped > 0) {
       this.#sink.onLog(
         `\n[the log is cut here: ${this.#dropped} more bytes were left out, the limit is ${this.#sink.max_bytes}]\n`,
@@ -65,7 +72,9 @@ export class ChildOutput {
     this.#sink = undefined;
   }
 
-  get lastLines(): string {
+  /** The last lines of log of a job whose process has ended. */
+  lastLines(): string {
+    this.#showKept();
     return this.#last.trimEnd().split("\n").slice(-5).join("\n");
   }
 
@@ -118,9 +127,9 @@ export class ChildOutput {
 
   #take(fd: 1 | 2, text: string, size: number): void {
     if (!this.#sink) return;
-    if (fd === 2) this.#log(text, size);
+    if (fd === 2) this.#log(fd, text, size);
     else if (this.#partial === "" && !text.includes(STREAM_MARK) && !endsInPossibleMark(text))
-      this.#log(text, size);
+      this.#log(fd, text, size);
     else this.#lines(text);
   }
 
@@ -134,7 +143,7 @@ export class ChildOutput {
       !this.#partial.startsWith(STREAM_MARK)
     ) {
       this.#emitLines(lines);
-      this.#log(this.#partial, this.#partial.length);
+      this.#log(1, this.#partial, this.#partial.length);
       this.#partial = "";
       return;
     }
@@ -153,7 +162,7 @@ export class ChildOutput {
 
   #emit(line: string): void {
     if (!line.startsWith(STREAM_MARK)) {
-      this.#log(line, line.length);
+      this.#log(1, line, line.length);
       return;
     }
     const text = line.slice(STREAM_MARK.length).replace(/\n$/, "").replaceAll("\\n", "\n");
@@ -161,7 +170,22 @@ export class ChildOutput {
     this.#sink?.onStream(text);
   }
 
-  #log(text: string, size: number): void {
+  #log(fd: 1 | 2, text: string, size: number): void {
+    // What is beyond the limit is counted and not shown: there is nothing to mask.
+    if (this.secrets.none || this.#bytes >= this.#sink!.max_bytes) {
+      this.#keep(text, size);
+      return;
+    }
+    this.#masked[fd - 1] ??= new MaskedText(this.secrets, (shown) => this.#keep(shown, shown.length));
+    this.#masked[fd - 1]!.push(text);
+  }
+
+  /** Shows what was kept back as the possible beginning of a secret. */
+  #showKept(): void {
+    for (const masked of this.#masked) masked?.end();
+  }
+
+  #keep(text: string, size: number): void {
     const sink = this.#sink!;
     const room = sink.max_bytes - this.#bytes;
     this.#bytes += size;

@@ -205,6 +205,14 @@ export function createRunner(options: RunnerOptions): Runner {
         }
       }
     },
+    mask(job_id, secret) {
+      for (const job of running) {
+        if (job.job_id !== job_id) continue;
+        job.mask(secret);
+        return true;
+      }
+      return false;
+    },
     averageMs: () => averageMs,
     spare: () => guard.spare(),
     stats() {

@@ -44,7 +44,7 @@ export async function runShell({
   });
   if (exit.code !== 0) {
     const how = exit.signal ? `was killed by ${exit.signal}` : `exited with code ${exit.code}`;
-    const last = child.output.lastLines;
+    const last = child.output.lastLines();
     const message = `the script ${how}${last ? `; its last output:\n${last}` : ""}`;
     return { kind: "failure", error: { name: "ExecutionErr", message } };
   }

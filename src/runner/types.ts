@@ -123,6 +123,12 @@ export interface Runner {
   free(): number;
   /** Ends every child of a version (archived, deleted) or of a workspace; running jobs are left to finish. */
   retire(match: { workspace_id: string; version_id?: string }): void;
+  /**
+   * Masks a secret in the log and the result stream of a running job, and of later ones in the same process. To be
+   * called before the job is told the secret.
+   * @returns false when the job does not run here (any more): it must not be told
+   */
+  mask(job_id: string, secret: string): boolean;
   /** How long a child is busy with a job, smoothed, in milliseconds; waiting does not count. */
   averageMs(): number;
   /** Leaves alone, for good, what this process has started by now beside script processes. */

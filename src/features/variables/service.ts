@@ -2,7 +2,7 @@ import { and, asc, eq, gt, isNull, or } from "drizzle-orm";
 import type { WorkspaceContext } from "../../context.ts";
 import { startsWith } from "../../database/conditions.ts";
 import type { Reader } from "../../database/database.ts";
-import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
+import { BadRequest, Forbidden, NotFound, Unauthorized } from "../../errors.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { canRead, canWrite } from "../permissions.ts";
 import { decryptSecret, encryptSecret } from "../workspaces/secrets.ts";
@@ -150,16 +150,24 @@ function requireWrite(ctx: WorkspaceContext, row: Variable): void {
   }
 }
 
-/** The plain value. Reading a secret leaves an audit row; operators read secrets only through the jobs they run. */
+/**
+ * The plain value. Reading a secret leaves an audit row; operators read secrets only through the jobs they run. What a
+ * job is told is masked in its log from then on.
+ */
 export async function readValue(ctx: WorkspaceContext, row: Variable): Promise<string> {
   if (!row.is_secret) return row.value;
   const { member, identity } = ctx.caller;
   if (member.operator && !member.is_admin && !identity.token?.job) {
     throw new Forbidden("operators do not read secrets directly");
   }
-  return ctx.write({ resource: row.path }, (tx) =>
+  const value = await ctx.write({ resource: row.path }, (tx) =>
     decryptSecret(ctx.app, tx, member.workspace_id, row.value),
   );
+  const job = identity.token?.job;
+  if (job && !ctx.app.runner.mask(job.id, value)) {
+    throw new Unauthorized("the job that asks for the secret has ended");
+  }
+  return value;
 }
 
 export async function listVariables(
