@@ -67,6 +67,11 @@ export interface Database {
    * is answered, so that nobody is told of a change that a power failure could take back.
    */
   settled(): Promise<void> | undefined;
+  /**
+   * Gives a little of the space that deleted rows have left back to the file system; PostgreSQL does that by itself.
+   * @returns whether there is more to give
+   */
+  shrink(): Promise<boolean>;
   /** Bytes and commit figures for metrics. */
   stats(): { commits: number; writes: number };
   close(): Promise<void>;

@@ -47,6 +47,7 @@ export function openPostgres(options: PostgresOptions): Database {
       return value;
     },
     settled: () => undefined,
+    shrink: async () => false,
     stats: () => ({ ...counters }),
     async close() {
       await client.close({ timeout: 5 });

@@ -27,6 +27,16 @@ interface Pending {
 /** Pages of the write-ahead log after which SQLite copies it into the database file. */
 const CHECKPOINT_PAGES = 10_000;
 
+/** Free pages given back at once: some milliseconds of the writer's time. */
+const SHRINK_PAGES = 200;
+/** The file is cut after this many: cutting off much at once takes long. */
+const CUT_PAGES = 2_000;
+/** Free pages left for what is stored next: the larger of this many and this share of all. */
+const SPARE_PAGES = 250;
+const SPARE_SHARE = 1 / 8;
+/** What `PRAGMA auto_vacuum` calls INCREMENTAL. */
+const INCREMENTAL = 2;
+
 export interface SqliteOptions {
   path: string;
   /** The database may grow to this many bytes; 0 means as far as the disk goes. */
@@ -35,6 +45,8 @@ export interface SqliteOptions {
 
 export function openSqlite(options: SqliteOptions): Database {
   const writer = new SqliteFile(options.path, { create: true, readwrite: true });
+  // Heard only by a file that is new and empty, before its journal mode is set: one that is older never shrinks.
+  writer.run("PRAGMA auto_vacuum = INCREMENTAL");
   configure(writer);
   writer.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   if (options.max_bytes > 0) {
@@ -51,6 +63,13 @@ export function openSqlite(options: SqliteOptions): Database {
   const savepoint = writer.prepare("SAVEPOINT one");
   const release = writer.prepare("RELEASE one");
   const rollbackTo = writer.prepare("ROLLBACK TO one");
+
+  const number = (pragma: string) =>
+    (reader.query(`PRAGMA ${pragma}`).values()[0] as [number] | undefined)?.[0] ?? 0;
+  const canShrink = number("auto_vacuum") === INCREMENTAL;
+  const vacuum = writer.prepare(`PRAGMA incremental_vacuum(${SHRINK_PAGES})`);
+  /** Pages the log has let go, which the file still has. */
+  let cuttable = 0;
 
   const write = readerOf(writer);
   let effects: (() => void)[] = [];
@@ -142,15 +161,29 @@ export function openSqlite(options: SqliteOptions): Database {
     }
   }
 
+  function enqueue<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    if (closed) return Promise.reject(new Internal("the database is closed"));
+    return new Promise<T>((resolve, reject) => {
+      queue.push({ work, resolve: resolve as (value: unknown) => void, reject });
+      schedule();
+    });
+  }
+
   return {
     dialect: "sqlite",
     read: readerOf(reader),
-    write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-      if (closed) return Promise.reject(new Internal("the database is closed"));
-      return new Promise<T>((resolve, reject) => {
-        queue.push({ work, resolve: resolve as (value: unknown) => void, reject });
-        schedule();
-      });
+    write: enqueue,
+    async shrink() {
+      if (!canShrink) return false;
+      const spare = Math.max(SPARE_PAGES, number("page_count") * SPARE_SHARE);
+      const more = number("freelist_count") > spare + SHRINK_PAGES;
+      if (more) cuttable += (await enqueue(async () => vacuum.all())).length;
+      if (cuttable > (more ? CUT_PAGES : 0)) {
+        // The file itself is cut when the log is copied into it. A passive copy waits for nobody.
+        reader.run("PRAGMA wal_checkpoint(PASSIVE)");
+        cuttable = 0;
+      }
+      return more;
     },
     settled: () => syncing,
     stats: () => ({ ...counters }),
