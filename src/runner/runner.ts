@@ -205,6 +205,11 @@ export function createRunner(options: RunnerOptions): Runner {
         }
       }
     },
+    prune(before) {
+      return files.prune(before.getTime(), (workspace_id, version_id) =>
+        [...children].some((child) => child.key?.startsWith(`${workspace_id}\n${version_id}\n`)),
+      );
+    },
     mask(job_id, secret) {
       for (const job of running) {
         if (job.job_id !== job_id) continue;

@@ -123,6 +123,8 @@ export interface Runner {
   free(): number;
   /** Ends every child of a version (archived, deleted) or of a workspace; running jobs are left to finish. */
   retire(match: { workspace_id: string; version_id?: string }): void;
+  /** Removes the files of versions that nothing has used since; they are written anew when needed. @returns how many */
+  prune(before: Date): Promise<number>;
   /**
    * Masks a secret in the log and the result stream of a running job, and of later ones in the same process. To be
    * called before the job is told the secret.

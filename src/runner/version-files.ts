@@ -1,11 +1,12 @@
 /** The files a version needs on disk: its source, and the packages of its lock. Written once, never changed. */
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { BadRequest } from "../errors.ts";
 import { installLock } from "../languages/typescript/lock.ts";
 import { sha256 } from "../lib/ids.ts";
 import { installer } from "./installer.ts";
+import { pruneFiles } from "./prune-files.ts";
 import type { RunnableLanguage, RunnableVersion } from "./types.ts";
 
 const FILE: Record<RunnableLanguage, string> = {
@@ -22,6 +23,11 @@ export interface VersionFiles {
   ensure(version: RunnableVersion): Promise<void>;
   /** True when there is nothing left to write. */
   has(version: RunnableVersion): boolean;
+  /**
+   * Removes what has not been used since `before` (milliseconds since 1970), but no version that `isLoaded`.
+   * @returns how many folders
+   */
+  prune(before: number, isLoaded: (workspace_id: string, version_id: string) => boolean): Promise<number>;
   /** Ends the installations under way. */
   stop(): void;
 }
@@ -29,6 +35,8 @@ export interface VersionFiles {
 export function versionFiles(directory: string, data_dir: string): VersionFiles {
   const stopping = new AbortController();
   const ready = new Set<string>();
+  /** When a folder was last asked for. Marked first of all: what is marked is not removed meanwhile. */
+  const used = new Map<string, number>();
   const writing = new Map<string, Promise<void>>();
 
   function folderOf(version: RunnableVersion): string {
@@ -58,6 +66,7 @@ export function versionFiles(directory: string, data_dir: string): VersionFiles 
 
   async function install(lock: string): Promise<string> {
     const folder = join(directory, "dependencies", sha256(lock));
+    used.set(folder, Date.now());
     await installLock(lock, folder, {
       ...installer(data_dir),
       onLog: () => {},
@@ -68,10 +77,25 @@ export function versionFiles(directory: string, data_dir: string): VersionFiles 
 
   return {
     path: (version) => join(folderOf(version), FILE[version.language]),
-    has: (version) => ready.has(folderOf(version)),
+    has(version) {
+      const folder = folderOf(version);
+      used.set(folder, Date.now());
+      return ready.has(folder);
+    },
     stop: () => stopping.abort(),
+    prune(before, isLoaded) {
+      return pruneFiles(directory, before, {
+        used,
+        isLoaded: (folder) => isLoaded(basename(dirname(folder)), basename(folder)),
+        onRemoved(folder) {
+          ready.delete(folder);
+          used.delete(folder);
+        },
+      });
+    },
     ensure(version) {
       const folder = folderOf(version);
+      used.set(folder, Date.now());
       if (ready.has(folder)) return Promise.resolve();
       let running = writing.get(folder);
       if (!running) {
