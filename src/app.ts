@@ -20,6 +20,7 @@ import { loadInstanceKey } from "./lib/instance-key.ts";
 import { createLog } from "./lib/log.ts";
 import { createQueue } from "./queue/queue.ts";
 import { createRunner } from "./runner/runner.ts";
+import { createPruner } from "./worker/pruner.ts";
 import { createRescuer } from "./worker/rescuer.ts";
 import { createWorker } from "./worker/worker.ts";
 
@@ -96,6 +97,11 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       const worker = createWorker(app, role === "own" ? ["dependency"] : undefined);
       await worker.start();
       started.push(() => worker.stop(config.drain_s * 1000));
+    }
+    if (role === "all") {
+      const pruner = createPruner(app);
+      pruner.start();
+      started.push(() => pruner.stop());
     }
   } catch (cause) {
     await stopStarted();

@@ -108,6 +108,12 @@ export const SETTINGS = {
     default: 2_592_000,
     meaning: "seconds for which completed jobs are kept with their logs; 0 keeps them for good",
   },
+  audit_retention_s: {
+    variable: "SVC_AUDIT_RETENTION_S",
+    kind: "number",
+    default: 31_536_000,
+    meaning: "seconds for which audit rows are kept; 0 keeps them for good",
+  },
   drain_s: {
     variable: "SVC_DRAIN_S",
     kind: "number",

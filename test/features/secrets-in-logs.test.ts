@@ -200,6 +200,20 @@ done`,
     expect([first.log, second.log]).toEqual(["false *****\n", "true *****\n"]);
   });
 
+  test("ends its process with the job when there are very many, each of which slows all output", async () => {
+    for (const name of ["many_1", "many_2", "many_3"]) {
+      const lines = Array.from({ length: 1_000 }, (_, n) => `${name} line ${n}`);
+      await storeVariable(ask, name, lines.join("\n"));
+    }
+    const path = await deployNew(`${READ} export async function main() {
+      for (const name of ["many_1", "many_2", "many_3"]) console.log((await read(name)).slice(0, 27));
+      return process.pid;
+    }`);
+    const [first, second] = [await run(path), await run(path)];
+    expect(second.result).not.toBe(first.result);
+    expect(first.log).toBe("*****\n*****\n".repeat(3));
+  });
+
   test("is nowhere in what the server keeps and tells, while the job runs and afterwards", async () => {
     await using own = await startTestServer();
     const admin = (await own.workspace()).ask;
