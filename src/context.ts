@@ -2,6 +2,7 @@
 import type { Config } from "./config.ts";
 import type { Database, Tx } from "./database/database.ts";
 import type { Events } from "./events/events.ts";
+import type { Audit } from "./http/operation.ts";
 import type { Log } from "./lib/log.ts";
 import type { Queue } from "./queue/queue.ts";
 import type { Runner } from "./runner/types.ts";
@@ -76,10 +77,11 @@ export interface Context {
   readonly request: Request;
   /**
    * A transaction that leaves the operation's audit row together with the change. `resource` names what was touched;
-   * `parameters` are details that hold no secret; `by` is the e-mail of who logs in by this call.
+   * `parameters` are details that hold no secret; `by` is the e-mail of who logs in by this call; `as` says what was
+   * done where that is not what the operation declares (a secret is read on the way to something else).
    */
   write<T>(
-    audited: { resource?: string; parameters?: Record<string, string>; by?: string },
+    audited: { resource?: string; parameters?: Record<string, string>; by?: string; as?: Audit },
     work: (tx: Tx) => Promise<T>,
   ): Promise<T>;
 }

@@ -61,13 +61,14 @@ export async function execute(app: App, hooks: Hooks, op: Operation, call: Call)
     write: (audited, work) =>
       app.db.write(async (tx) => {
         const value = await work(tx);
-        if (op.audit) {
+        const audit = audited.as ?? op.audit;
+        if (audit) {
           await hooks.recordAudit(tx, {
             timestamp: app.clock(),
             workspace_id: workspace_id ?? "global",
             username: audited.by ?? username,
             email: audited.by ?? caller.identity?.email ?? "",
-            audit: op.audit,
+            audit,
             resource: audited.resource,
             parameters: audited.parameters,
           });

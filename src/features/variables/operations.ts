@@ -45,9 +45,6 @@ function toRecord(row: Variable, value: string | null) {
   return { ...row, value };
 }
 
-/** Reading a secret in plain leaves this row; `run` writes it only then. */
-const decrypts = { operation: "variables.decrypt_secret", action_kind: "Execute" } as const;
-
 export const createVariable = operation({
   name: "createVariable",
   method: "POST",
@@ -111,7 +108,7 @@ export const getVariable = operation({
   summary: "Read a variable; a secret is decrypted unless `decrypt_secret=false`",
   query: z.object({ decrypt_secret: flag.default(true), include_encrypted: flag.default(false) }),
   responds: responds.json(ListableVariable),
-  audit: decrypts,
+  audit: service.SECRET_READ,
   run: async (ctx, { path, query }) => {
     const row = await service.getVariable(ctx, path);
     if (!row.is_secret || query.decrypt_secret) return toRecord(row, await service.readValue(ctx, row));
@@ -126,7 +123,7 @@ export const getVariableValue = operation({
   access: "member",
   summary: "Read the plain value of a variable",
   responds: responds.json(z.string()),
-  audit: decrypts,
+  audit: service.SECRET_READ,
   run: async (ctx, { path }) => service.readValue(ctx, await service.getVariable(ctx, path)),
 });
 

@@ -150,6 +150,9 @@ function requireWrite(ctx: WorkspaceContext, row: Variable): void {
   }
 }
 
+/** The audit row of every reading of a secret in plain, whichever operation it is read by. */
+export const SECRET_READ = { operation: "variables.decrypt_secret", action_kind: "Execute" } as const;
+
 /**
  * The plain value. Reading a secret leaves an audit row; operators read secrets only through the jobs they run. What a
  * job is told is masked in its log from then on.
@@ -160,7 +163,7 @@ export async function readValue(ctx: WorkspaceContext, row: Variable): Promise<s
   if (member.operator && !member.is_admin && !identity.token?.job) {
     throw new Forbidden("operators do not read secrets directly");
   }
-  const value = await ctx.write({ resource: row.path }, (tx) =>
+  const value = await ctx.write({ resource: row.path, as: SECRET_READ }, (tx) =>
     decryptSecret(ctx.app, tx, member.workspace_id, row.value),
   );
   const job = identity.token?.job;
@@ -168,6 +171,17 @@ export async function readValue(ctx: WorkspaceContext, row: Variable): Promise<s
     throw new Unauthorized("the job that asks for the secret has ended");
   }
   return value;
+}
+
+/**
+ * The plain value for the server's own use: it is told to no caller, so no rights are asked for and no row is left.
+ * @throws NotFound
+ */
+export async function valueForServer(ctx: WorkspaceContext, path: string): Promise<string> {
+  const { app, caller } = ctx;
+  const row = await find(ctx, app.db.read, path);
+  if (!row) throw new NotFound(`variable ${path} in workspace ${caller.member.workspace_id}`);
+  return row.is_secret ? decryptSecret(app, app.db.read, row.workspace_id, row.value) : row.value;
 }
 
 export async function listVariables(
