@@ -5,6 +5,7 @@ import type { Tx } from "../database/database.ts";
 import { StorageFull, SvcError } from "../errors.ts";
 import { cachedResult, cacheResult } from "../features/jobs/cached-results.ts";
 import { canceledResult } from "../features/jobs/canceled.ts";
+import { jobEnvironment } from "../features/jobs/environment.ts";
 import { storeLogPiece, storeStreamPiece } from "../features/jobs/logs.ts";
 import { failureMark } from "../features/jobs/response-control.ts";
 import { settleLock } from "../features/scripts/service.ts";
@@ -17,7 +18,6 @@ import { type Finish, finishJob, forgetOutput } from "../queue/driver.ts";
 import { type Job, jobs } from "../queue/tables.ts";
 import type { RunnableVersion, RunOutcome } from "../runner/types.ts";
 import { type Ending, failure } from "./ending.ts";
-import { jobEnvironment } from "./environment.ts";
 import { queueSuccessor, successorOf } from "./perpetual.ts";
 import { lockFor, resolveDependencies } from "./resolve-dependencies.ts";
 

@@ -1,5 +1,5 @@
-import type { App } from "../context.ts";
-import type { Job } from "../queue/tables.ts";
+import type { App } from "../../context.ts";
+import type { Job } from "../../queue/tables.ts";
 
 /** The contextual variables of a job; WM_TOKEN is the child's and comes from the runner. All are strings, empty when they do not apply. */
 export function jobEnvironment(app: App, job: Job): Record<string, string> {
