@@ -15,6 +15,9 @@ export interface RunningServer extends RunningApp {
 /** Name of the socket below the data directory; mode 0600: whoever can open it is the operator. */
 export const SOCKET = "svc.sock";
 
+/** The server itself says when a body is too long. */
+const ANY_BODY = { maxRequestBodySize: Number.MAX_SAFE_INTEGER };
+
 /** Longest path of a Unix socket on the platforms we run on (sun_path, less its end). */
 const MAX_SOCKET_PATH = 103;
 
@@ -60,10 +63,7 @@ export async function listen(config: Pick<Config, "host" | "port">, fetch: Runni
   } as const;
   try {
     // A stream may be silent for long; the server itself says when a wait is over.
-    const server = h3serve({ fetch } as never, {
-      ...options,
-      bun: { idleTimeout: 0, maxRequestBodySize: Number.MAX_SAFE_INTEGER },
-    });
+    const server = h3serve({ fetch } as never, { ...options, bun: { idleTimeout: 0, ...ANY_BODY } });
     await server.ready();
     return { url: server.url!.replace(/\/$/, ""), close: () => server.close(true) };
   } catch (cause) {
@@ -81,7 +81,7 @@ function listenForOperator(config: Config, fetch: RunningApp["fetchAsOperator"])
   rmSync(path, { force: true });
   const before = process.umask(0o177);
   try {
-    const server = Bun.serve({ unix: path, fetch: (request) => fetch(request) });
+    const server = Bun.serve({ ...ANY_BODY, unix: path, fetch: (request) => fetch(request) });
     chmodSync(path, 0o600);
     return server;
   } finally {
