@@ -14,6 +14,8 @@ import { metricsOperations } from "./jobs/metrics-operations.ts";
 import { jobOperations } from "./jobs/operations.ts";
 import { previewOperations } from "./jobs/preview-operations.ts";
 import { runOperations } from "./jobs/run-operations.ts";
+import { resourceOperations } from "./resources/operations.ts";
+import { resourceTypeOperations } from "./resources/type-operations.ts";
 import { scriptOperations } from "./scripts/operations.ts";
 import { tokenOperations } from "./tokens/operations.ts";
 import { userOperations } from "./users/operations.ts";
@@ -32,6 +34,8 @@ export const features: Feature[] = [
   { file: "src/features/tokens/operations.ts", operations: tokenOperations },
   { file: "src/features/workspaces/operations.ts", operations: workspaceOperations },
   { file: "src/features/variables/operations.ts", operations: variableOperations },
+  { file: "src/features/resources/operations.ts", operations: resourceOperations },
+  { file: "src/features/resources/type-operations.ts", operations: resourceTypeOperations },
   { file: "src/features/audit/operations.ts", operations: auditOperations },
   { file: "src/features/scripts/operations.ts", operations: scriptOperations },
   { file: "src/features/jobs/run-operations.ts", operations: runOperations },

@@ -1,0 +1,246 @@
+import { z } from "zod";
+import type { WorkspaceContext } from "../../context.ts";
+import { readToken } from "../../http/credentials.ts";
+import { flag, moment, type Operation, operation, paging, responds, toWindow } from "../../http/operation.ts";
+import { jobEnvironment } from "../jobs/environment.ts";
+import { getJob } from "../jobs/service.ts";
+import { SECRET_READ } from "../variables/service.ts";
+import { csv, valueFilter } from "./filters.ts";
+import { valueForCaller } from "./references.ts";
+import * as service from "./service.ts";
+
+const base = "/w/{workspace}/resources" as const;
+
+const optional = <T extends z.ZodType>(schema: T) =>
+  schema.nullish().transform((value) => value ?? undefined);
+
+/** Any JSON, null included; only leaving it out is refused. */
+const anyValue = z.unknown().refine((value) => value !== undefined, "is missing: give any JSON value");
+
+const CreateResource = z.object({
+  path: z.string(),
+  value: anyValue,
+  resource_type: z.string(),
+  description: z
+    .string()
+    .nullish()
+    .transform((text) => text ?? ""),
+});
+
+const EditResource = z.object({
+  path: optional(z.string()),
+  value: optional(z.unknown()),
+  resource_type: optional(z.string()),
+  description: optional(z.string()),
+});
+
+const Resource = z.object({
+  workspace_id: z.string(),
+  path: z.string(),
+  value: z.unknown(),
+  description: z.string(),
+  resource_type: z.string(),
+  is_oauth: z.boolean(),
+  extra_perms: z.record(z.string(), z.boolean()),
+  created_by: z.string(),
+  edited_at: moment,
+});
+
+const ListableResource = Resource.extend({
+  account: z.number().nullish(),
+  is_linked: z.boolean(),
+  is_refreshed: z.boolean(),
+  is_expired: z.boolean(),
+});
+
+export const createResource = operation({
+  name: "createResource",
+  method: "POST",
+  path: `${base}/create`,
+  access: "author",
+  summary: "Create a resource",
+  query: z.object({ update_if_exists: flag.default(false) }),
+  body: CreateResource,
+  responds: responds.created("confirmation"),
+  audit: { operation: "resources.create", action_kind: "Create" },
+  run: async (ctx, { body, query }) => {
+    await service.createResource(ctx, body, query);
+    return `resource ${body.path} created`;
+  },
+});
+
+export const updateResource = operation({
+  name: "updateResource",
+  method: "POST",
+  path: `${base}/update/{path}`,
+  access: "author",
+  summary: "Change or rename a resource",
+  body: EditResource,
+  responds: responds.text("confirmation"),
+  audit: { operation: "resources.update", action_kind: "Update" },
+  run: async (ctx, { path, body }) => `resource ${await service.updateResource(ctx, path, body)} updated`,
+});
+
+export const updateResourceValue = operation({
+  name: "updateResourceValue",
+  method: "POST",
+  path: `${base}/update_value/{path}`,
+  access: "author",
+  summary: "Replace the value of a resource",
+  body: z.object({ value: anyValue }),
+  responds: responds.text("confirmation"),
+  audit: { operation: "resources.update", action_kind: "Update" },
+  run: async (ctx, { path, body }) => {
+    await service.updateResource(ctx, path, body);
+    return `value of resource ${path} updated`;
+  },
+});
+
+export const deleteResource = operation({
+  name: "deleteResource",
+  method: "DELETE",
+  path: `${base}/delete/{path}`,
+  access: "author",
+  summary: "Delete a resource",
+  responds: responds.text("confirmation"),
+  audit: { operation: "resources.delete", action_kind: "Delete" },
+  run: async (ctx, { path }) => {
+    await service.deleteResource(ctx, path);
+    return `resource ${path} deleted`;
+  },
+});
+
+export const getResource = operation({
+  name: "getResource",
+  method: "GET",
+  path: `${base}/get/{path}`,
+  access: "member",
+  summary: "Read a resource; references in its value stay as they are",
+  responds: responds.json(Resource),
+  run: (ctx, { path }) => service.getResource(ctx, path),
+});
+
+export const getResourceValue = operation({
+  name: "getResourceValue",
+  method: "GET",
+  path: `${base}/get_value/{path}`,
+  access: "member",
+  summary: "Read the value of a resource; references in it stay as they are",
+  responds: responds.json(z.unknown()),
+  run: async (ctx, { path }) => (await service.getResource(ctx, path)).value,
+});
+
+export const getResourceValueInterpolated = operation({
+  name: "getResourceValueInterpolated",
+  method: "GET",
+  path: `${base}/get_value_interpolated/{path}`,
+  access: "member",
+  summary: "Read the value of a resource with the variables and resources it refers to put in their places",
+  query: z.object({ job_id: z.uuid().optional() }),
+  responds: responds.json(z.unknown()),
+  audit: SECRET_READ,
+  run: async (ctx, { path, query, workspace }) => {
+    const facts = query.job_id === undefined ? {} : await factsOf(ctx, workspace, query.job_id);
+    return valueForCaller(ctx, path, (name) => facts[name]);
+  },
+});
+
+/** What `$WM_…` means for a job that the caller may see. `$WM_TOKEN` is the token of this call: a job asks with its own. */
+async function factsOf(
+  ctx: WorkspaceContext,
+  workspace: string,
+  job_id: string,
+): Promise<Record<string, string | undefined>> {
+  const facts = jobEnvironment(ctx.app, await getJob(ctx, workspace, job_id));
+  const { headers, url } = ctx.request;
+  return { ...facts, WM_TOKEN: readToken(headers, new URL(url).search) };
+}
+
+export const existsResource = operation({
+  name: "existsResource",
+  method: "GET",
+  path: `${base}/exists/{path}`,
+  access: "member",
+  summary: "Say whether there is a resource at this path",
+  responds: responds.json(z.boolean()),
+  run: (ctx, { path }) => service.resourceExists(ctx, path),
+});
+
+export const listResources = operation({
+  name: "listResources",
+  method: "GET",
+  path: `${base}/list`,
+  access: "member",
+  summary: "List the resources the caller may read, without their values",
+  query: z.object({
+    ...paging,
+    resource_type: z.string().optional(),
+    resource_type_exclude: z.string().optional(),
+    path_start: z.string().optional(),
+    path: z.string().optional(),
+    description: z.string().optional(),
+    value: z.string().optional(),
+  }),
+  responds: responds.json(z.array(ListableResource)),
+  run: async (ctx, { query }) => {
+    const { offset, limit } = toWindow(query);
+    const rows = await service.listResources(ctx, {
+      types: csv(query.resource_type),
+      excluded_types: csv(query.resource_type_exclude),
+      path_start: query.path_start,
+      path: query.path,
+      description: query.description,
+      value: query.value ? valueFilter(query.value) : undefined,
+    });
+    return rows.slice(offset, offset + limit).map(({ linked, ...row }) => ({
+      ...row,
+      value: null,
+      is_linked: linked,
+      is_refreshed: false,
+      is_expired: false,
+    }));
+  },
+});
+
+export const listSearchResources = operation({
+  name: "listSearchResources",
+  method: "GET",
+  path: `${base}/list_search`,
+  access: "member",
+  summary: "List path and value of the resources the caller may read, to search in them",
+  responds: responds.json(z.array(z.object({ path: z.string(), value: z.unknown() }))),
+  run: async (ctx) => (await service.listResources(ctx, {})).map(({ path, value }) => ({ path, value })),
+});
+
+export const listResourceNames = operation({
+  name: "listResourceNames",
+  method: "GET",
+  path: `${base}/list_names/{type}`,
+  access: "member",
+  summary: "List the resources of one type by name: the value's own `name`, else the end of the path",
+  responds: responds.json(z.array(z.object({ name: z.string(), path: z.string() }))),
+  run: async (ctx, { type }) =>
+    (await service.listResources(ctx, { types: [type] })).map(({ path, value }) => ({
+      name: nameIn(value) ?? path.slice(path.lastIndexOf("/") + 1),
+      path,
+    })),
+});
+
+function nameIn(value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null || !("name" in value)) return undefined;
+  return typeof value.name === "string" ? value.name : undefined;
+}
+
+export const resourceOperations: Operation[] = [
+  createResource,
+  updateResource,
+  updateResourceValue,
+  deleteResource,
+  getResource,
+  getResourceValue,
+  getResourceValueInterpolated,
+  existsResource,
+  listResources,
+  listSearchResources,
+  listResourceNames,
+];

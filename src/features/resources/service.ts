@@ -1,0 +1,191 @@
+import { and, asc, eq, getTableColumns, inArray, notInArray } from "drizzle-orm";
+import type { WorkspaceContext } from "../../context.ts";
+import { startsWith } from "../../database/conditions.ts";
+import type { Reader } from "../../database/database.ts";
+import { sql } from "../../database/kit.ts";
+import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
+import { checkPath } from "../../lib/paths.ts";
+import { canRead, canWrite } from "../permissions.ts";
+import { variables } from "../variables/tables.ts";
+import { type Resource, resources } from "./tables.ts";
+import { checkTypeName } from "./types.ts";
+
+export interface NewResource {
+  path: string;
+  value: unknown;
+  resource_type: string;
+  description: string;
+}
+
+export interface EditResource {
+  path?: string | undefined;
+  value?: unknown;
+  resource_type?: string | undefined;
+  description?: string | undefined;
+}
+
+/** JSON's null is a value like any other; the query builder would make SQL's NULL of it. */
+const toStored = (value: unknown) => (value === null ? sql`'null'` : value);
+
+const at = (ctx: WorkspaceContext, path: string) =>
+  and(eq(resources.workspace_id, ctx.caller.member.workspace_id), eq(resources.path, path));
+
+/** One row, whoever asks. */
+export async function findResource(
+  ctx: WorkspaceContext,
+  db: Reader,
+  path: string,
+): Promise<Resource | undefined> {
+  const [row] = await db.select().from(resources).where(at(ctx, path));
+  return row;
+}
+
+/** @throws NotFound, also when the caller may not read it */
+export async function getResource(
+  ctx: WorkspaceContext,
+  path: string,
+  db: Reader = ctx.app.db.read,
+): Promise<Resource> {
+  const { member } = ctx.caller;
+  const row = await findResource(ctx, db, path);
+  if (!row || !canRead(member, path, row.extra_perms)) {
+    throw new NotFound(`resource ${path} in workspace ${member.workspace_id}`);
+  }
+  return row;
+}
+
+/**
+ * @param update_if_exists replaces what stands at the path, where the caller may
+ * @throws BadRequest for a bad or taken path, Forbidden
+ */
+export async function createResource(
+  ctx: WorkspaceContext,
+  body: NewResource,
+  { update_if_exists }: { update_if_exists: boolean },
+): Promise<void> {
+  const path = checkPath(body.path);
+  const { member } = ctx.caller;
+  const changes = {
+    value: toStored(body.value),
+    resource_type: checkTypeName(body.resource_type),
+    description: body.description,
+    edited_at: ctx.app.clock(),
+  };
+  await ctx.write({ resource: path }, async (tx) => {
+    await tx.lock(`resource ${member.workspace_id} ${path}`);
+    const row = await findResource(ctx, tx, path);
+    if (row && !update_if_exists) throw new BadRequest(`there is a resource at ${path} already`);
+    requireWrite(ctx, row ?? { path, extra_perms: {} });
+    if (row) {
+      await tx.update(resources).set(changes).where(at(ctx, path));
+      return;
+    }
+    await tx.insert(resources).values({
+      ...changes,
+      workspace_id: member.workspace_id,
+      path,
+      account: null,
+      is_oauth: false,
+      extra_perms: {},
+      created_by: ctx.username,
+    });
+  });
+}
+
+/** @returns the path it then stands at. @throws NotFound, Forbidden, BadRequest */
+export async function updateResource(
+  ctx: WorkspaceContext,
+  path: string,
+  body: EditResource,
+): Promise<string> {
+  const { member } = ctx.caller;
+  const renamed = body.path === undefined ? path : checkPath(body.path);
+  const resource_type = body.resource_type === undefined ? undefined : checkTypeName(body.resource_type);
+  return ctx.write({ resource: path }, async (tx) => {
+    // In one order for all, so that two renames never wait for each other.
+    for (const each of [...new Set([path, renamed])].sort()) {
+      await tx.lock(`resource ${member.workspace_id} ${each}`);
+    }
+    const row = await getResource(ctx, path, tx);
+    requireWrite(ctx, row);
+    if (renamed !== path) {
+      requireWrite(ctx, { path: renamed, extra_perms: {} });
+      if (await findResource(ctx, tx, renamed))
+        throw new BadRequest(`there is a resource at ${renamed} already`);
+    }
+    await tx
+      .update(resources)
+      .set({
+        path: renamed,
+        value: toStored(body.value === undefined ? row.value : body.value),
+        resource_type: resource_type ?? row.resource_type,
+        description: body.description ?? row.description,
+        edited_at: ctx.app.clock(),
+      })
+      .where(at(ctx, path));
+    return renamed;
+  });
+}
+
+/** @throws NotFound, Forbidden */
+export async function deleteResource(ctx: WorkspaceContext, path: string): Promise<void> {
+  await ctx.write({ resource: path }, async (tx) => {
+    requireWrite(ctx, await getResource(ctx, path, tx));
+    await tx.delete(resources).where(at(ctx, path));
+  });
+}
+
+function requireWrite(ctx: WorkspaceContext, row: Pick<Resource, "path" | "extra_perms">): void {
+  if (!canWrite(ctx.caller.member, row.path, row.extra_perms)) {
+    throw new Forbidden(`${ctx.username} may not write to ${row.path}`);
+  }
+}
+
+export interface ResourceFilters {
+  /** Only these types. */
+  types?: string[] | undefined;
+  /** None of these types. */
+  excluded_types?: string[] | undefined;
+  path_start?: string | undefined;
+  path?: string | undefined;
+  /** Part of the description, in any case of letters. */
+  description?: string | undefined;
+  /** What the stored value must be like. */
+  value?: ((value: unknown) => boolean) | undefined;
+}
+
+/** What the caller may read, in the order of the paths; `linked` says that a variable stands at the same path. */
+export async function listResources(
+  ctx: WorkspaceContext,
+  filters: ResourceFilters,
+): Promise<(Resource & { linked: boolean })[]> {
+  const { member } = ctx.caller;
+  const { types, excluded_types, path_start, path, description, value } = filters;
+  const rows = await ctx.app.db.read
+    .select({ ...getTableColumns(resources), variable: variables.path })
+    .from(resources)
+    .leftJoin(
+      variables,
+      and(eq(variables.workspace_id, resources.workspace_id), eq(variables.path, resources.path)),
+    )
+    .where(
+      and(
+        eq(resources.workspace_id, member.workspace_id),
+        types ? inArray(resources.resource_type, types) : undefined,
+        excluded_types ? notInArray(resources.resource_type, excluded_types) : undefined,
+        path_start ? startsWith(resources.path, path_start) : undefined,
+        path ? eq(resources.path, path) : undefined,
+      ),
+    )
+    .orderBy(asc(resources.path));
+  const words = description?.toLowerCase();
+  return rows
+    .filter((row) => canRead(member, row.path, row.extra_perms))
+    .filter((row) => words === undefined || row.description.toLowerCase().includes(words))
+    .filter((row) => value === undefined || value(row.value))
+    .map(({ variable, ...row }) => ({ ...row, linked: variable !== null }));
+}
+
+export async function resourceExists(ctx: WorkspaceContext, path: string): Promise<boolean> {
+  return (await findResource(ctx, ctx.app.db.read, path)) !== undefined;
+}
