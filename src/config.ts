@@ -126,6 +126,12 @@ export const SETTINGS = {
     default: 200,
     meaning: "largest request body, in MB",
   },
+  max_upload_mb: {
+    variable: "SVC_MAX_UPLOAD_MB",
+    kind: "number",
+    default: 0,
+    meaning: "largest file sent to the object storage, in MB; 0 means no limit",
+  },
   max_log_mb: {
     variable: "SVC_MAX_LOG_MB",
     kind: "number",

@@ -17,10 +17,13 @@ import { runOperations } from "./jobs/run-operations.ts";
 import { resourceOperations } from "./resources/operations.ts";
 import { resourceTypeOperations } from "./resources/type-operations.ts";
 import { scriptOperations } from "./scripts/operations.ts";
+import { storageConnectionOperations } from "./storage/connection-operations.ts";
+import { storageOperations } from "./storage/operations.ts";
 import { tokenOperations } from "./tokens/operations.ts";
 import { userOperations } from "./users/operations.ts";
 import { variableOperations } from "./variables/operations.ts";
 import { workspaceOperations } from "./workspaces/operations.ts";
+import { storageSettingOperations } from "./workspaces/storage-operations.ts";
 
 export interface Feature {
   /** Below the repository's root. */
@@ -33,9 +36,12 @@ export const features: Feature[] = [
   { file: "src/features/users/operations.ts", operations: userOperations },
   { file: "src/features/tokens/operations.ts", operations: tokenOperations },
   { file: "src/features/workspaces/operations.ts", operations: workspaceOperations },
+  { file: "src/features/workspaces/storage-operations.ts", operations: storageSettingOperations },
   { file: "src/features/variables/operations.ts", operations: variableOperations },
   { file: "src/features/resources/operations.ts", operations: resourceOperations },
   { file: "src/features/resources/type-operations.ts", operations: resourceTypeOperations },
+  { file: "src/features/storage/operations.ts", operations: storageOperations },
+  { file: "src/features/storage/connection-operations.ts", operations: storageConnectionOperations },
   { file: "src/features/audit/operations.ts", operations: auditOperations },
   { file: "src/features/scripts/operations.ts", operations: scriptOperations },
   { file: "src/features/jobs/run-operations.ts", operations: runOperations },

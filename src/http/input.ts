@@ -1,10 +1,10 @@
 /** Reads an operation's input out of a request, and says exactly what is wrong with it. */
 import type { z } from "zod";
-import { BadRequest, InvalidInput, PayloadTooLarge } from "../errors.ts";
+import { BadRequest, InvalidInput, PayloadTooLarge, SvcError } from "../errors.ts";
 import type { Operation } from "./operation.ts";
 
 /** One sentence per problem: where, what, what would be right. */
-export function explain(where: "query" | "body", error: z.ZodError): string {
+export function explain(where: "query" | "body" | "value", error: z.ZodError): string {
   return error.issues
     .map((issue) => {
       const path = issue.path.map(String).join(".");
@@ -63,15 +63,29 @@ export async function readBytes(request: Request, limit: number): Promise<Uint8A
     if (Number(announced) > limit) throw tooLarge(limit);
     return new Uint8Array(await request.arrayBuffer());
   }
-  if (!request.body) return new Uint8Array();
   const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of request.body as unknown as AsyncIterable<Uint8Array>) {
-    size += piece.byteLength;
-    if (size > limit) throw tooLarge(limit);
-    pieces.push(piece);
-  }
+  for await (const piece of readPieces(request, limit)) pieces.push(piece);
   return Buffer.concat(pieces);
+}
+
+/**
+ * The body piece by piece, as it arrives: the sender is slowed down to the pace at which the pieces are taken.
+ * @throws PayloadTooLarge as soon as more than `limit` bytes are announced or have arrived, BadRequest when the sender
+ * breaks off
+ */
+export async function* readPieces(request: Request, limit: number): AsyncGenerator<Uint8Array> {
+  if (Number(request.headers.get("content-length") ?? 0) > limit) throw tooLarge(limit);
+  if (!request.body) return;
+  let size = 0;
+  try {
+    for await (const piece of request.body as unknown as AsyncIterable<Uint8Array>) {
+      size += piece.byteLength;
+      if (size > limit) throw tooLarge(limit);
+      yield piece;
+    }
+  } catch (cause) {
+    throw cause instanceof SvcError ? cause : new BadRequest("the body broke off before its end", { cause });
+  }
 }
 
 export async function readText(request: Request, limit: number): Promise<string> {
