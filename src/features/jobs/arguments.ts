@@ -4,9 +4,11 @@
  * of JSON, fields of a form, query parameters), the last one counts.
  */
 import { isUtf8 } from "node:buffer";
+import type { WorkspaceContext } from "../../context.ts";
 import { BadRequest } from "../../errors.ts";
 import { readBytes, readText } from "../../http/input.ts";
 import { binaryMetadata, isBinaryEvent, structuredEvent } from "./cloud-events.ts";
+import { readForm } from "./form-data.ts";
 
 export interface ArgumentOptions {
   /** Force the whole payload under the key `body`. */
@@ -19,6 +21,15 @@ export interface ArgumentOptions {
   include_query?: string | undefined;
   /** GET: JSON text of the arguments, base64 or base64url. */
   payload?: string | undefined;
+}
+
+/** Where arguments come from. */
+export interface Source {
+  ctx: WorkspaceContext;
+  /** The caller's own request, or the same with its body read and verified. */
+  request: Request;
+  /** Most bytes of body. */
+  limit: number;
 }
 
 /** What a request carries, before anything is added to it. */
@@ -41,16 +52,11 @@ const FORM = "application/x-www-form-urlencoded";
 
 /**
  * Reads the request's body and extras into one JSON object.
- * @param limit most bytes of body
  * @returns JSON text of an object
  * @throws BadRequest for what calls itself JSON or an event and is none, PayloadTooLarge
  */
-export async function argumentsOf(
-  request: Request,
-  options: ArgumentOptions,
-  limit: number,
-): Promise<string> {
-  return toArguments(await readPayload(request, options, limit), request, options);
+export async function argumentsOf(source: Source, options: ArgumentOptions): Promise<string> {
+  return toArguments(await readPayload(source, options), source.request, options);
 }
 
 /** The arguments object, as JSON text, with the extras that the URL asks for: they win over keys of the body. */
@@ -74,20 +80,21 @@ function ownArguments(value: unknown, wrap: boolean, isPlain: boolean | undefine
  * @throws BadRequest, PayloadTooLarge
  */
 export async function readPayload(
-  request: Request,
-  options: Pick<ArgumentOptions, "raw" | "payload">,
-  limit: number,
+  { ctx, request, limit }: Source,
+  options: Pick<ArgumentOptions, "raw" | "payload"> & { exact?: boolean },
 ): Promise<Payload> {
   if (BODILESS.has(request.method)) return parse(decodePayload(options.payload), JSON_TYPE);
   const header = request.headers.get("content-type") ?? "";
   const type = mediaType(header);
   if (type.startsWith("multipart/")) {
-    throw new BadRequest("form-data needs an object storage, and this workspace has none configured");
+    if (options.raw)
+      throw new BadRequest("`raw=true` is not for form-data: its files are never held in memory");
+    return { text: "", value: await readForm(ctx, request, limit) };
   }
   const isEvent = type.startsWith("application/cloudevents");
   if (isEvent) refuseOtherFormats(type);
   else if (isBinaryEvent(request.headers)) return readBinaryEvent(request, header, limit);
-  const text = await readSent(request, header, limit, options.raw);
+  const text = await readSent(request, header, limit, options.raw || (options.exact ?? false));
   return isEvent ? toEvent(text) : parse(text, type);
 }
 

@@ -8,6 +8,7 @@ import type { WorkspaceContext } from "../../context.ts";
 import type { Reader, Tx } from "../../database/database.ts";
 import { BadRequest, IdempotencyKeyReused } from "../../errors.ts";
 import { idempotencyKeys } from "../../queue/tables.ts";
+import { discardUploads } from "./form-data.ts";
 import { type RunOptions, type Submission, submitJob } from "./submit.ts";
 
 const MAX_LENGTH = 255;
@@ -52,7 +53,10 @@ export async function submitOnce(
 ): Promise<{ id: string; repeated: boolean }> {
   const fingerprint = fingerprintOf(ctx, submission, options);
   const known = await findKey(ctx, ctx.app.db.read, key, fingerprint);
-  if (known) return { id: known, repeated: true };
+  if (known) {
+    await discardUploads(ctx.request);
+    return { id: known, repeated: true };
+  }
   try {
     const job = await submitJob(ctx, submission, options, {
       ownId,

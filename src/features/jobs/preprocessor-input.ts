@@ -3,7 +3,7 @@
  * single parameter `event` is given the request, any others the arguments by name, and beside them `wm_trigger`.
  */
 import type { ParameterBinding } from "../../runner/types.ts";
-import { type ArgumentOptions, type Payload, readPayload, toArguments } from "./arguments.ts";
+import { type ArgumentOptions, type Payload, readPayload, type Source, toArguments } from "./arguments.ts";
 
 const KIND = "webhook";
 
@@ -22,13 +22,13 @@ export interface Preprocessed {
  * @throws BadRequest, PayloadTooLarge
  */
 export async function preprocessedArguments(
-  request: Request,
+  source: Source,
   options: ArgumentOptions,
-  limit: number,
   parameters: ParameterBinding[],
 ): Promise<Preprocessed> {
+  const { request } = source;
   const takes = takesEvent(parameters);
-  const payload = await readPayload(request, { ...options, raw: takes || options.raw }, limit);
+  const payload = await readPayload(source, { ...options, exact: takes });
   const args = toArguments(payload, request, options);
   const input = takes
     ? { event: eventOf(request, payload) }

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
 import { flag, moment, type Operation, operation, responds, wholeNumber } from "../../http/operation.ts";
 import { argumentsOf } from "./arguments.ts";
+import { discardUploads } from "./form-data.ts";
 import { idempotencyKey, submitOnce } from "./idempotency.ts";
 import { preprocessedArguments } from "./preprocessor-input.ts";
 import { resultResponse } from "./response-control.ts";
@@ -16,7 +17,7 @@ import {
   type Target,
 } from "./submit.ts";
 import { updateStream } from "./updates.ts";
-import { submitAndWait } from "./wait.ts";
+import { refuseWhenFull, submitAndWait } from "./wait.ts";
 
 const base = "/w/{workspace}/jobs" as const;
 
@@ -70,14 +71,20 @@ async function toSubmission(
   const request = rule
     ? await verifiedRequest(ctx.app, ctx.request, { workspace_id, rule, limit })
     : ctx.request;
+  const source = { ctx, request, limit };
   const made: { args: string; preprocessor_input?: string } =
     preprocessor_parameters && !query.skip_preprocessor
-      ? await preprocessedArguments(request, query, limit, preprocessor_parameters)
-      : { args: await argumentsOf(request, query, limit) };
-  const submission = await scriptSubmission(ctx, deployed, made.args, query);
-  submission.preprocessor_input = made.preprocessor_input;
-  if (!sync) submission.delete_after_use = false;
-  return submission;
+      ? await preprocessedArguments(source, query, preprocessor_parameters)
+      : { args: await argumentsOf(source, query) };
+  try {
+    const submission = await scriptSubmission(ctx, deployed, made.args, query);
+    submission.preprocessor_input = made.preprocessor_input;
+    if (!sync) submission.delete_after_use = false;
+    return submission;
+  } catch (error) {
+    await discardUploads(ctx.request);
+    throw error;
+  }
 }
 
 /** Starts a job, or finds the one that the request's idempotency key stands for. @returns its id */
@@ -90,6 +97,7 @@ async function start(ctx: WorkspaceContext, target: Target, query: Query): Promi
 
 async function runSync(ctx: WorkspaceContext, target: Target, query: SyncQuery): Promise<Response> {
   const key = idempotencyKey(ctx.request);
+  refuseWhenFull(ctx.app);
   const most = ctx.app.config.queue_limit || query.queue_limit;
   if (most !== undefined) await refuseBeyond(ctx, most);
   const submission = await toSubmission(ctx, target, query, { sync: true });

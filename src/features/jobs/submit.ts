@@ -12,6 +12,7 @@ import { canRead } from "../permissions.ts";
 import { type Deployed, deployedByHash, deployedByPath } from "../scripts/versions.ts";
 import { checkScopes } from "../tokens/scopes.ts";
 import { resolveMember } from "../workspaces/members.ts";
+import { discardUploads } from "./form-data.ts";
 import { interpolate } from "./interpolate.ts";
 import { UNFINISHED } from "./unfinished.ts";
 
@@ -161,6 +162,7 @@ export async function submitJob(
     );
   } catch (error) {
     if (hand === app.queue.hand) app.queue.giveBack();
+    await discardUploads(ctx.request);
     throw error;
   }
   return job;

@@ -66,7 +66,6 @@ export async function submitAndWait(
   const id = options.job_id ?? newJobId();
   const how = { ownId: options.job_id === undefined };
   const asked = { ...options, job_id: id };
-  refuseWhenFull(ctx.app);
   if (key === undefined) {
     const begin = async () => {
       await submitJob(ctx, submission, asked, how);
@@ -138,8 +137,11 @@ async function waitFor(ctx: WorkspaceContext, id: string, { leave, begin }: Wait
   }
 }
 
-/** Calls beyond the running ones wait in the queue, and each holds a connection: at some number more are no help. */
-function refuseWhenFull(app: App): void {
+/**
+ * Calls beyond the running ones wait in the queue, and each holds a connection: at some number more are no help.
+ * @throws Unavailable
+ */
+export function refuseWhenFull(app: App): void {
   const { workers, max_waiting_calls } = app.config;
   if (watchOf(app).waits.size < workers + max_waiting_calls) return;
   throw new Unavailable(
