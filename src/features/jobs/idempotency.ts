@@ -108,7 +108,10 @@ async function findKey(
 
 /** What was asked for. Keyed, since a plain digest of short arguments could be guessed back. */
 function fingerprintOf(ctx: WorkspaceContext, submission: Submission, options: RunOptions): string {
-  const { kind, script_path, raw_code, args } = submission;
+  const { kind, script_path, raw_code } = submission;
+  // The files of a form are stored under new names each time it is sent.
+  const isForm = ctx.request.headers.get("content-type")?.toLowerCase().startsWith("multipart/");
+  const args = isForm ? "form" : submission.args;
   const { job_id: _, ...asked } = options;
   return createHmac("sha256", ctx.app.instanceKey)
     .update(JSON.stringify([kind, script_path ?? raw_code, args, asked]))

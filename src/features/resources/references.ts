@@ -2,7 +2,8 @@
 import type { WorkspaceContext } from "../../context.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
 import { checkScopes } from "../tokens/scopes.ts";
-import { getVariable, readValue, valueForServer } from "../variables/service.ts";
+import { readValueForServer } from "../variables/server-value.ts";
+import { getVariable, readValue } from "../variables/service.ts";
 import { interpolate, type References } from "./interpolate.ts";
 import { findResource, getResource } from "./service.ts";
 
@@ -56,7 +57,12 @@ export async function resourceForServer(ctx: WorkspaceContext, path: string): Pr
   const references: References = {
     resource,
     contextual: NOTHING,
-    variable: async (at) => valueForServer(ctx, within(at)),
+    variable: async (at) => {
+      const { workspace_id } = ctx.caller.member;
+      const value = await readValueForServer(ctx.app, workspace_id, within(at));
+      if (value === undefined) throw new NotFound(`variable ${at} in workspace ${workspace_id}`);
+      return value;
+    },
   };
   return interpolate(await resource(path), references, path);
 }

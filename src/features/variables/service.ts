@@ -173,17 +173,6 @@ export async function readValue(ctx: WorkspaceContext, row: Variable): Promise<s
   return value;
 }
 
-/**
- * The plain value for the server's own use: it is told to no caller, so no rights are asked for and no row is left.
- * @throws NotFound
- */
-export async function valueForServer(ctx: WorkspaceContext, path: string): Promise<string> {
-  const { app, caller } = ctx;
-  const row = await find(ctx, app.db.read, path);
-  if (!row) throw new NotFound(`variable ${path} in workspace ${caller.member.workspace_id}`);
-  return row.is_secret ? decryptSecret(app, app.db.read, row.workspace_id, row.value) : row.value;
-}
-
 export async function listVariables(
   ctx: WorkspaceContext,
   query: { path_start?: string | undefined },
