@@ -218,3 +218,21 @@ test("a storage that does not answer is told, and the form is not waited for", a
   const answer = await send("away", place.runner, body, TYPE);
   expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining("cannot be used now")]);
 });
+
+test("a form that is sent again with its idempotency key starts no second job and stores nothing twice", async () => {
+  const { id, ask, runner, keys } = await workspace("again", { type: "FilesystemStorage" });
+  const again = async () => {
+    const form = new FormData();
+    form.append("file", new File(["content"], "a.txt"));
+    const answer = await fetch(`${server.url}/api/w/${id}/jobs/run/p/u/admin/form`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${runner}`, "idempotency-key": "form" },
+      body: form,
+    });
+    return [answer.status, await answer.text()];
+  };
+  const first = await again();
+  expect(await again()).toEqual(first);
+  const { file } = (await expectOk(ask("GET", `/w/${id}/jobs_u/get_args/${first[1]}`))).json();
+  expect(await keys()).toEqual([file[0].s3]);
+});
