@@ -9,7 +9,7 @@ import { createLock } from "../languages/typescript/lock.ts";
 import type { Job } from "../queue/tables.ts";
 import { installer } from "../runner/installer.ts";
 import { type Ending, failure } from "./ending.ts";
-import type { Output } from "./run-job.ts";
+import type { Output } from "./job-output.ts";
 
 export async function resolveDependencies(
   app: App,

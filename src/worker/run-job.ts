@@ -1,12 +1,11 @@
 /** One job from running to completed. */
 import { and, eq } from "drizzle-orm";
 import type { App } from "../context.ts";
-import type { Tx } from "../database/database.ts";
 import { StorageFull, SvcError } from "../errors.ts";
 import { cachedResult, cacheResult } from "../features/jobs/cached-results.ts";
 import { canceledResult } from "../features/jobs/canceled.ts";
 import { jobEnvironment } from "../features/jobs/environment.ts";
-import { storeLogPiece, storeStreamPiece } from "../features/jobs/logs.ts";
+import { storeLogPiece } from "../features/jobs/logs.ts";
 import { failureMark } from "../features/jobs/response-control.ts";
 import { settleLock } from "../features/scripts/service.ts";
 import { deployedByHash } from "../features/scripts/versions.ts";
@@ -18,11 +17,10 @@ import { type Finish, finishJob, forgetOutput } from "../queue/driver.ts";
 import { type Job, jobs } from "../queue/tables.ts";
 import type { RunnableVersion, RunOutcome } from "../runner/types.ts";
 import { type Ending, failure } from "./ending.ts";
+import { collectOutput, type Output } from "./job-output.ts";
 import { queueSuccessor, successorOf } from "./perpetual.ts";
 import { lockFor, resolveDependencies } from "./resolve-dependencies.ts";
 
-/** How often the log of a long job goes to the database. */
-const FLUSH_MS = 500;
 /** A commit that fails (a full disk) is tried again at growing intervals: the result is kept in memory meanwhile. */
 const RETRY_MS = [100, 500, 1_000, 5_000, 15_000];
 /** The log of a job that leaves nothing behind. */
@@ -164,64 +162,6 @@ async function canceledEnding(app: App, job: Job): Promise<Ending> {
   return {
     status: "canceled",
     result: canceledResult(row?.reason ?? "canceled", row?.by ?? "the server"),
-  };
-}
-
-/** Log and stream of the job: shown live through the tail, stored in pieces. */
-export interface Output {
-  log: (text: string) => void;
-  stream: (text: string) => void;
-  /** Writes what has not been stored yet. */
-  store: (tx: Tx) => Promise<void>;
-  /** Stores nothing more by itself; resolves when no store is under way. */
-  stop: () => Promise<void>;
-}
-
-function collectOutput(app: App, job: Job): Output {
-  const tail = app.events.openTail(job.id);
-  let stored = { log: 0, stream: 0, seq: 0 };
-  let timer: ReturnType<typeof setInterval> | undefined;
-  let flushing: Promise<void> = Promise.resolve();
-
-  /** Offsets move on only when the transaction that holds the pieces is committed. */
-  async function store(tx: Tx): Promise<void> {
-    const next = { log: tail.log.length, stream: tail.stream.length, seq: stored.seq + 1 };
-    const log = tail.log.slice(stored.log);
-    const stream = tail.stream.slice(stored.stream);
-    if (log === "" && stream === "") return;
-    if (log !== "") await storeLogPiece(tx, { job_id: job.id, seq: next.seq, content: log });
-    if (stream !== "") await storeStreamPiece(tx, { job_id: job.id, seq: next.seq, content: stream });
-    tx.afterCommit(() => {
-      stored = next;
-    });
-  }
-
-  function schedule(): void {
-    if (job.delete_after_use) return;
-    timer ??= setInterval(() => {
-      flushing = flushing
-        .then(() => app.db.write(store))
-        .catch((cause) => {
-          app.log.warn({ job: job.id, error: String(cause) }, "a piece of log could not be stored yet");
-        });
-    }, FLUSH_MS);
-  }
-
-  return {
-    log(text) {
-      tail.appendLog(text);
-      schedule();
-    },
-    stream(text) {
-      // PostgreSQL stores no NUL in text.
-      tail.appendStream(text.includes("\0") ? text.replaceAll("\0", "\ufffd") : text);
-      schedule();
-    },
-    store,
-    stop() {
-      clearInterval(timer);
-      return flushing;
-    },
   };
 }
 
