@@ -80,6 +80,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       idle_timeout_ms: config.child_idle_s * 1000,
       max_log_bytes: config.max_log_mb * MB,
       max_result_bytes: config.max_result_mb * MB,
+      max_stream_bytes: config.max_stream_mb * MB,
       mintToken: createJobTokens(app),
       log: (level, message, fields) => log[level](fields ?? {}, message),
     });

@@ -144,6 +144,12 @@ export const SETTINGS = {
     default: 64,
     meaning: "largest result of one job, in MB",
   },
+  max_stream_mb: {
+    variable: "SVC_MAX_STREAM_MB",
+    kind: "number",
+    default: 64,
+    meaning: "largest result stream of one job, in MB; a job that streams more fails",
+  },
   max_database_mb: {
     variable: "SVC_MAX_DATABASE_MB",
     kind: "number",

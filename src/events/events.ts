@@ -19,29 +19,43 @@ export interface Events {
   /** Calls back for every job that ends. @returns stops listening */
   onAnyFinished(listener: (end: JobFinished) => void): () => void;
   publishFinished(end: JobFinished): void;
+  /**
+   * Calls back when the job begins or stops running here, and when it has said something: once a turn of the event
+   * loop, however much that was. @returns stops listening
+   */
+  onChange(job_id: string, listener: () => void): () => void;
   /** The live log and stream of a job that runs here; undefined when none does. */
   tail(job_id: string): JobTail | undefined;
   openTail(job_id: string): JobTail;
   /** The job no longer runs here, and has not ended either. */
   closeTail(job_id: string): void;
-  /** Resolves for subscribers that wait for a job to begin running here. @returns stops listening */
-  onStarted(job_id: string, listener: (tail: JobTail) => void): () => void;
 }
 
 export function createEvents(): Events {
   const finished = new Map<string, Set<(end: JobFinished) => void>>();
-  const started = new Map<string, Set<(tail: JobTail) => void>>();
+  const changing = new Map<string, Set<(change: undefined) => void>>();
   const any = new Set<(end: JobFinished) => void>();
   const tails = new Map<string, JobTail>();
+  const changed = new Set<string>();
+
+  /** A job that nobody follows costs one look. */
+  const change = (job_id: string) => {
+    if (!changing.has(job_id)) return;
+    if (changed.size === 0) setImmediate(tellChanges);
+    changed.add(job_id);
+  };
+  const tellChanges = () => {
+    const told = [...changed];
+    changed.clear();
+    for (const job_id of told) for (const listener of changing.get(job_id) ?? []) listener(undefined);
+  };
   const closeTail = (job_id: string) => {
-    const tail = tails.get(job_id);
-    tails.delete(job_id);
-    tail?.close();
+    if (tails.delete(job_id)) change(job_id);
   };
   return {
     closeTail,
     onFinished: (job_id, listener) => subscribe(finished, job_id, listener),
-    onStarted: (job_id, listener) => subscribe(started, job_id, listener),
+    onChange: (job_id, listener) => subscribe(changing, job_id, listener),
     onAnyFinished(listener) {
       any.add(listener);
       return () => any.delete(listener);
@@ -57,13 +71,9 @@ export function createEvents(): Events {
     },
     tail: (job_id) => tails.get(job_id),
     openTail(job_id) {
-      const tail = new JobTail();
+      const tail = new JobTail(() => change(job_id));
       tails.set(job_id, tail);
-      const listeners = started.get(job_id);
-      if (listeners) {
-        started.delete(job_id);
-        for (const listener of listeners) listener(tail);
-      }
+      change(job_id);
       return tail;
     },
   };

@@ -1,47 +1,30 @@
+import { TextWindow } from "./text-window.ts";
+
 /**
- * The log and the result stream of a job while it runs. Readers keep their own offset and are only woken: a slow one
- * costs a flag, not a buffer, and never holds up the job.
+ * The log and the result stream of a job while it runs here. Of each only what is not stored yet and a window at the
+ * end is kept: a reader that is further behind reads the database. Readers keep their own offsets and are only woken: a
+ * slow one costs a flag, not a buffer, and never holds up the job.
  */
 export class JobTail {
-  #log = "";
-  #stream = "";
-  #closed = false;
-  readonly #readers = new Set<() => void>();
+  readonly log = new TextWindow();
+  readonly stream = new TextWindow();
+  readonly #changed: () => void;
+
+  constructor(changed: () => void) {
+    this.#changed = changed;
+  }
 
   appendLog(text: string): void {
-    this.#log += text;
-    this.#wake();
+    if (this.log.append(text)) this.#changed();
   }
 
   appendStream(text: string): void {
-    this.#stream += text;
-    this.#wake();
+    if (this.stream.append(text)) this.#changed();
   }
 
-  get log(): string {
-    return this.#log;
-  }
-
-  get stream(): string {
-    return this.#stream;
-  }
-
-  get closed(): boolean {
-    return this.#closed;
-  }
-
-  close(): void {
-    this.#closed = true;
-    this.#wake();
-  }
-
-  /** Calls back at every change until stopped. */
-  onChange(reader: () => void): () => void {
-    this.#readers.add(reader);
-    return () => this.#readers.delete(reader);
-  }
-
-  #wake(): void {
-    for (const reader of this.#readers) reader();
+  /** The job says nothing more. */
+  finish(): void {
+    this.log.finish();
+    this.stream.finish();
   }
 }

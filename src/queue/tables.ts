@@ -87,7 +87,7 @@ export const jobs = table(
   ],
 );
 
-/** The log of a job in pieces, in order; offsets count characters over the whole. */
+/** The log of a job in pieces; `seq` is the offset of a piece's first character in the whole (UTF-16 units). */
 export const jobLogs = table(
   "job_logs",
   {
@@ -98,7 +98,7 @@ export const jobLogs = table(
   (t) => [primaryKey({ columns: [t.job_id, t.seq] })],
 );
 
-/** The result stream of a job in pieces, in order. */
+/** The result stream of a job in pieces, as its log. */
 export const jobStreams = table(
   "job_streams",
   {

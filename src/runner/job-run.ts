@@ -33,7 +33,7 @@ export class JobRun {
   #child: Child | undefined;
   #deadline = Number.POSITIVE_INFINITY;
   #settled = false;
-  /** Characters of result stream so far. */
+  /** Bytes of result stream so far. */
   #streamed = 0;
   /** Made when there is something to mask. */
   #maskedStream: MaskedText | undefined;
@@ -157,11 +157,11 @@ export class JobRun {
 
   #onStream(text: string): void {
     if (this.#stopping || this.#settled) return;
-    const most = this.#o.options.max_result_bytes;
-    this.#streamed += text.length;
+    const most = this.#o.options.max_stream_bytes;
+    this.#streamed += Buffer.byteLength(text);
     if (this.#streamed > most) {
-      const message = `the streamed result is larger than the ${Math.floor(most / 1_000_000)} MB allowed`;
-      this.#end({ kind: "failure", error: { name: "ResultTooLarge", message } });
+      const message = `the job streamed more than the ${Math.floor(most / 1_000_000)} MB allowed and was stopped`;
+      this.#end({ kind: "failure", error: { name: "StreamTooLarge", message } });
       return;
     }
     if (this.#child!.output.secrets.none) {
@@ -205,16 +205,9 @@ export class JobRun {
     const isShared = this.#o.request.version.isolation === "shared";
     const reusable = isShared && !done.leftovers && !child.output.secrets.crowded;
     const facts = { preprocessed_args: done.preprocessed_args, mem_peak_kb: done.mem_peak_kb };
-    const printed = child.output.streamed;
     const outcome: RunOutcome = done.error
       ? { kind: "failure", error: done.error, ...facts }
-      : {
-          kind: "success",
-          // Lines that were streamed are the result of a main that returns nothing.
-          result:
-            done.result === "null" && printed !== "" ? JSON.stringify(printed) : (done.result ?? "null"),
-          ...facts,
-        };
+      : { kind: "success", result: done.result ?? "null", ...facts };
     if (reusable) this.#settle(outcome, true);
     else this.#end(outcome);
   }

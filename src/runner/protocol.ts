@@ -63,8 +63,6 @@ export interface Done {
   error?: JobError;
   preprocessed_args?: string;
   mem_peak_kb?: number;
-  /** Set when main's result was drained to the stream. */
-  streamed?: boolean;
   /** Output still in the pipes: the end mark was written to these (1 = stdout, 2 = stderr, 3 = both). */
   fence: number;
   /** Something the job started is still running. */

@@ -5,6 +5,9 @@ import { join } from "node:path";
 import { baseEnvironment, type Child, ChildEnded, type ChildExit, LoadFault } from "./child.ts";
 import type { RunOutcome, RunRequest } from "./types.ts";
 
+/** Begins a line that belongs to the result stream. */
+const STREAM_MARK = "WM_STREAM: ";
+
 interface ShellRun {
   child: Child;
   request: RunRequest;
@@ -56,7 +59,10 @@ function toText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** result.json or result.out where the script wrote one, else the last line it printed. */
+/**
+ * result.json or result.out where the script wrote one, else the last line it printed. A last line that went to the
+ * stream is no result beside it.
+ */
 async function resultOf(child: Child, max_result: number): Promise<RunOutcome> {
   for (const name of ["result.json", "result.out"]) {
     const path = join(child.folder, name);
@@ -74,5 +80,6 @@ async function resultOf(child: Child, max_result: number): Promise<RunOutcome> {
       return { kind: "failure", error: { name: "ResultNotSerializable", message } };
     }
   }
-  return { kind: "success", result: JSON.stringify(child.output.lastStdoutLine) };
+  const last = child.output.lastStdoutLine;
+  return { kind: "success", result: last.startsWith(STREAM_MARK) ? "null" : JSON.stringify(last) };
 }

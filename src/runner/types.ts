@@ -104,6 +104,8 @@ export interface RunnerOptions {
   idle_timeout_ms: number;
   max_log_bytes: number;
   max_result_bytes: number;
+  /** A job that streams more fails. */
+  max_stream_bytes: number;
   mintToken: (child: { workspace_id: string; permissioned_as: string; email: string }) => ChildToken;
   /** One line for the operator's log. */
   log: (

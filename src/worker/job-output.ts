@@ -1,66 +1,121 @@
-/** What a job says while it runs: shown live through its tail, stored in pieces. */
+/**
+ * What a job says while it runs: shown live through its tail, stored in pieces, and let go from memory once it is
+ * stored and far from the end.
+ */
 import type { App } from "../context.ts";
 import type { Tx } from "../database/database.ts";
-import { storeLogPiece, storeStreamPiece } from "../features/jobs/logs.ts";
+import { SvcError } from "../errors.ts";
+import { readFrom, storeText } from "../features/jobs/logs.ts";
 import type { Job } from "../queue/tables.ts";
 
-/** How often the log of a long job goes to the database. */
+/** How often what a long job says goes to the database. */
 const FLUSH_MS = 500;
+/** Most characters that wait for that. */
+const MAX_UNSTORED = 524_288;
 
-/** Log and stream of the job: shown live through the tail, stored in pieces. */
 export interface Output {
   log: (text: string) => void;
   stream: (text: string) => void;
   /** Writes what has not been stored yet. */
   store: (tx: Tx) => Promise<void>;
-  /** Stores nothing more by itself; resolves when no store is under way. */
+  /** The job has ended. Stores nothing more by itself; resolves when no store is under way. */
   stop: () => Promise<void>;
+  /**
+   * What the result (JSON text) is together with the stream, if the job made one.
+   * @throws ResultTooLarge
+   */
+  resultWithStream: (result: string) => Promise<string>;
+}
+
+class ResultTooLarge extends SvcError {
+  override readonly name: string = "ResultTooLarge";
 }
 
 export function collectOutput(app: App, job: Job): Output {
   const tail = app.events.openTail(job.id);
-  let stored = { log: 0, stream: 0, seq: 0 };
+  let stored = { log: 0, stream: 0 };
   let timer: ReturnType<typeof setInterval> | undefined;
-  let flushing: Promise<void> = Promise.resolve();
+  let flushing: Promise<void> | undefined;
+  let refused = false;
+  let stopped = false;
+
+  const unstored = () => tail.log.end - stored.log + tail.stream.end - stored.stream;
 
   /** Offsets move on only when the transaction that holds the pieces is committed. */
   async function store(tx: Tx): Promise<void> {
-    const next = { log: tail.log.length, stream: tail.stream.length, seq: stored.seq + 1 };
-    const log = tail.log.slice(stored.log);
-    const stream = tail.stream.slice(stored.stream);
-    if (log === "" && stream === "") return;
-    if (log !== "") await storeLogPiece(tx, { job_id: job.id, seq: next.seq, content: log });
-    if (stream !== "") await storeStreamPiece(tx, { job_id: job.id, seq: next.seq, content: stream });
+    if (unstored() === 0) return;
+    const next = {
+      log: await storeText(tx, "log", job.id, tail.log, stored.log),
+      stream: await storeText(tx, "stream", job.id, tail.stream, stored.stream),
+    };
     tx.afterCommit(() => {
       stored = next;
+      tail.log.release(next.log);
+      tail.stream.release(next.stream);
     });
   }
 
-  function schedule(): void {
-    if (job.delete_after_use) return;
-    timer ??= setInterval(() => {
-      flushing = flushing
-        .then(() => app.db.write(store))
-        .catch((cause) => {
-          app.log.warn({ job: job.id, error: String(cause) }, "a piece of log could not be stored yet");
-        });
-    }, FLUSH_MS);
+  function flush(): void {
+    if (unstored() === 0) return;
+    refused = false;
+    flushing ??= app.db
+      .write(store)
+      .catch((cause) => {
+        // Tried again in its time: not at each word of a job that says much while the disk is full.
+        refused = true;
+        app.log.warn({ job: job.id, error: String(cause) }, "a piece of log could not be stored yet");
+      })
+      .then(() => {
+        flushing = undefined;
+      });
+  }
+
+  function said(): void {
+    // What is to leave nothing behind stays in memory.
+    if (stopped || job.delete_after_use) return;
+    timer ??= setInterval(flush, FLUSH_MS);
+    if (unstored() > MAX_UNSTORED && !refused) flush();
   }
 
   return {
     log(text) {
       tail.appendLog(text);
-      schedule();
+      said();
     },
     stream(text) {
-      // PostgreSQL stores no NUL in text.
-      tail.appendStream(text.includes("\0") ? text.replaceAll("\0", "\ufffd") : text);
-      schedule();
+      tail.appendStream(text);
+      said();
     },
     store,
-    stop() {
+    async stop() {
+      stopped = true;
+      tail.finish();
       clearInterval(timer);
-      return flushing;
+      await flushing;
+    },
+    async resultWithStream(result) {
+      tail.finish();
+      if (tail.stream.end === 0) return result;
+      const whole = withStream(result, await readFrom(app, "stream", job.id, 0));
+      const limit = app.config.max_result_mb;
+      if (Buffer.byteLength(whole) <= limit * 1_000_000) return whole;
+      throw new ResultTooLarge(
+        `the result with all that was streamed is larger than the ${limit} MB allowed`,
+      );
     },
   };
+}
+
+/**
+ * What a job that streamed answers (contract 6.3). A main that returned an iterable, or nothing, has its stream for a
+ * result: the whole text as a string. One that returned an object beside what it streamed (by `streamResult`, or lines
+ * on stdout) has that object, and in its field `wm_stream` the whole text. Any other value stays what it is, since it
+ * has no room for the text, which can still be read as the job's stream.
+ */
+function withStream(result: string, stream: string): string {
+  if (result === "null") return JSON.stringify(stream);
+  if (!result.startsWith("{")) return result;
+  if (result.includes('"wm_stream"')) return JSON.stringify({ ...JSON.parse(result), wm_stream: stream });
+  const comma = result === "{}" ? "" : ",";
+  return `${result.slice(0, -1)}${comma}"wm_stream":${JSON.stringify(stream)}}`;
 }

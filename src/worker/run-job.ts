@@ -5,7 +5,6 @@ import { StorageFull, SvcError } from "../errors.ts";
 import { cachedResult, cacheResult } from "../features/jobs/cached-results.ts";
 import { canceledResult } from "../features/jobs/canceled.ts";
 import { jobEnvironment } from "../features/jobs/environment.ts";
-import { storeLogPiece } from "../features/jobs/logs.ts";
 import { failureMark } from "../features/jobs/response-control.ts";
 import { settleLock } from "../features/scripts/service.ts";
 import { deployedByHash } from "../features/scripts/versions.ts";
@@ -14,7 +13,7 @@ import type { Language } from "../languages/types.ts";
 import { sha256 } from "../lib/ids.ts";
 import { settlePlaces } from "../queue/concurrency.ts";
 import { type Finish, finishJob, forgetOutput } from "../queue/driver.ts";
-import { type Job, jobs } from "../queue/tables.ts";
+import { type Job, jobLogs, jobs } from "../queue/tables.ts";
 import type { RunnableVersion, RunOutcome } from "../runner/types.ts";
 import { type Ending, failure } from "./ending.ts";
 import { collectOutput, type Output } from "./job-output.ts";
@@ -80,7 +79,7 @@ async function attempt(
       },
       signal,
     );
-    const ending = await toEnding(app, job, outcome);
+    const ending = await toEnding(app, job, outcome, output);
     if (restarts && ending !== "released" && ending.status !== "canceled") ending.restarts = true;
     return ending;
   } catch (error) {
@@ -124,13 +123,19 @@ async function codeOf(app: App, job: Job, signal: AbortSignal, output: Output): 
   return { version, restarts: false };
 }
 
-async function toEnding(app: App, job: Job, outcome: RunOutcome): Promise<Ending | "released"> {
+async function toEnding(
+  app: App,
+  job: Job,
+  outcome: RunOutcome,
+  output: Output,
+): Promise<Ending | "released"> {
   switch (outcome.kind) {
     case "success": {
-      const mark = failureMark(outcome.result);
+      const result = await output.resultWithStream(outcome.result);
+      const mark = failureMark(result);
       return {
         status: mark === undefined ? "success" : "failure",
-        result: outcome.result,
+        result,
         mem_peak_kb: outcome.mem_peak_kb,
         preprocessed_args: outcome.preprocessed_args,
         also:
@@ -219,7 +224,7 @@ async function store(
   const successor = ending.restarts ? await successorOf(app, job, completed_at) : undefined;
   const finished = await app.db.write(async (tx) => {
     if (!(await finishJob(tx, job.delete_after_use ? withoutTraces(row) : row))) return false;
-    if (job.delete_after_use) await storeLogPiece(tx, { job_id: job.id, seq: 0, content: DELETED });
+    if (job.delete_after_use) await tx.insert(jobLogs).values({ job_id: job.id, seq: 0, content: DELETED });
     else await output?.store(tx);
     if (ending.also) await ending.also(tx);
     else if (job.kind === "dependencies") await settleLock(app, tx, job, { error: errorText(result) });

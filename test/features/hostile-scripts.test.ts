@@ -8,7 +8,7 @@ let ask: Ask;
 let token: string;
 
 beforeAll(async () => {
-  server = await startTestServer({ max_result_mb: 1, workers: 1 });
+  server = await startTestServer({ max_result_mb: 1, max_stream_mb: 1, workers: 1 });
   ({ ask, token } = await server.workspace());
   await deploy(ask, "acme", "u/admin/fine", "export const main = (n: number) => n + 1");
 });
@@ -68,15 +68,15 @@ describe("the channel to the server", () => {
 });
 
 describe("a stream", () => {
-  test("without an end is stopped at the size of a result", async () => {
+  test("without an end is stopped at the size a stream may have", async () => {
     const endless = `export async function main() {
       const piece = "x".repeat(50_000);
       process.stdout.write("WM_STREAM: ");
       for (let i = 0; i < 2_000; i++) { process.stdout.write(piece); if (i % 10 === 0) await Bun.sleep(0) }
     }`;
     expect((await answerOf(endless)).json().error).toEqual({
-      name: "ResultTooLarge",
-      message: "the streamed result is larger than the 1 MB allowed",
+      name: "StreamTooLarge",
+      message: "the job streamed more than the 1 MB allowed and was stopped",
     });
   });
 

@@ -228,52 +228,6 @@ describe("what a script prints", () => {
       expect((await ask("GET", `/w/acme/jobs_u/get_logs/${id}`)).text).toBe(`<${n}>`);
     }
   });
-
-  test("a stream reaches the caller in pieces and is the result", async () => {
-    await deploy(
-      ask,
-      "acme",
-      "u/admin/streams",
-      "export async function* main(n: number) { for (let i = 0; i < n; i++) { yield 'part' + i + '\\n'; await Bun.sleep(5) } }",
-    );
-    const answer = await ask("POST", "/w/acme/jobs/run_and_stream/p/u/admin/streams", { n: 4 });
-    expect(answer.headers.get("content-type")).toBe("text/event-stream");
-    const events = answer.text
-      .trim()
-      .split("\n\n")
-      .map((frame) => JSON.parse(frame.replace(/^data: /, "")));
-    expect(events.every((event) => event.type === "update")).toBe(true);
-    const whole = "part0\npart1\npart2\npart3\n";
-    expect(events.map((event) => event.new_result_stream ?? "").join("")).toBe(whole);
-    expect(events.at(-1)).toMatchObject({ completed: true, only_result: whole });
-  });
-
-  test("lines of the stdout convention go to the stream, not to the log", async () => {
-    await deploy(
-      ask,
-      "acme",
-      "u/admin/marked",
-      "export function main() { console.log('plain'); console.log('WM_STREAM: a\\\\nb'); console.log('after') }",
-    );
-    const id = (await ask("POST", "/w/acme/jobs/run/p/u/admin/marked", {})).text;
-    expect((await completed(id)).result).toBe("a\nb");
-    expect((await ask("GET", `/w/acme/jobs_u/get_logs/${id}`)).text).toBe("plain\nafter\n");
-  });
-
-  test("getupdate tells only what is new", async () => {
-    await deploy(
-      ask,
-      "acme",
-      "u/admin/two_lines",
-      "export function main() { console.log('one'); console.log('two') }",
-    );
-    const id = (await ask("POST", "/w/acme/jobs/run/p/u/admin/two_lines", {})).text;
-    await completed(id);
-    const all = (await ask("GET", `/w/acme/jobs_u/getupdate/${id}?log_offset=0`)).json();
-    expect(all).toMatchObject({ completed: true, new_logs: "one\ntwo\n", log_offset: 8 });
-    const rest = (await ask("GET", `/w/acme/jobs_u/getupdate/${id}?log_offset=4`)).json();
-    expect(rest.new_logs).toBe("two\n");
-  });
 });
 
 describe("canceling", () => {

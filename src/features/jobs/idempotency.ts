@@ -6,9 +6,10 @@ import { createHmac } from "node:crypto";
 import { and, eq } from "drizzle-orm";
 import type { WorkspaceContext } from "../../context.ts";
 import type { Reader, Tx } from "../../database/database.ts";
-import { BadRequest, IdempotencyKeyReused } from "../../errors.ts";
-import { idempotencyKeys } from "../../queue/tables.ts";
+import { BadRequest, Conflict, IdempotencyKeyReused } from "../../errors.ts";
+import { idempotencyKeys, type Job } from "../../queue/tables.ts";
 import { discardUploads } from "./form-data.ts";
+import { findJob } from "./service.ts";
 import { type RunOptions, type Submission, submitJob } from "./submit.ts";
 
 const MAX_LENGTH = 255;
@@ -67,6 +68,13 @@ export async function submitOnce(
     if (error instanceof Repeated) return { id: error.job_id, repeated: true };
     throw error;
   }
+}
+
+/** The job that a key stands for. @throws Conflict when it is gone */
+export async function jobOfKey(ctx: WorkspaceContext, id: string): Promise<Job> {
+  const job = await findJob(ctx.app, ctx.caller.member.workspace_id, id);
+  if (!job) throw new Conflict(`job ${id}, which the Idempotency-Key stands for, is not kept any more`);
+  return job;
 }
 
 async function storeKey(

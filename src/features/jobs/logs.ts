@@ -1,47 +1,103 @@
-/** Logs and result streams: tailed from memory while the job runs here, read from the database afterwards. */
-import { asc, eq } from "drizzle-orm";
+/**
+ * Logs and result streams: stored in pieces while the job runs, each under the offset of its first character, so that
+ * the piece that holds an offset is found at once. What a job that runs here said last is read from its tail.
+ */
+import { and, asc, desc, eq, lte } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import { statement, type Tx } from "../../database/database.ts";
 import { sql } from "../../database/kit.ts";
+import { cut, sliceFrom, type TextWindow } from "../../events/text-window.ts";
 import { jobLogs, jobStreams } from "../../queue/tables.ts";
+
+/** What a job says: its log, or its result stream. */
+export type Said = "log" | "stream";
 
 type Piece = { job_id: string; seq: number; content: string };
 
-const p = sql.placeholder;
-const values = { job_id: p("job_id"), seq: p("seq"), content: p("content") } as unknown as Piece;
-const insertLog = statement<Piece, unknown>((q) => q.insert(jobLogs).values(values));
-const insertStream = statement<Piece, unknown>((q) => q.insert(jobStreams).values(values));
+/** Most characters of a stored piece: what a reader that is behind loads at a time. */
+const STORED_PIECE = 262_144;
 
-export async function storeLogPiece(tx: Tx, piece: Piece): Promise<void> {
-  await tx.exec(insertLog, piece);
+const p = sql.placeholder;
+
+function statementsOf(table: typeof jobLogs | typeof jobStreams) {
+  const values = { job_id: p("job_id"), seq: p("seq"), content: p("content") } as unknown as Piece;
+  return {
+    insert: statement<Piece, unknown>((q) => q.insert(table).values(values)),
+    /** The piece that holds an offset; the last one when the text is shorter. */
+    pieceAt: statement<{ job_id: string; offset: number }, Omit<Piece, "job_id">[]>((q) =>
+      q
+        .select({ seq: table.seq, content: table.content })
+        .from(table)
+        .where(and(eq(table.job_id, p("job_id")), lte(table.seq, p("offset"))))
+        .orderBy(desc(table.seq))
+        .limit(1),
+    ),
+  };
+}
+const statements = { log: statementsOf(jobLogs), stream: statementsOf(jobStreams) };
+
+/**
+ * Stores a text from an offset on, where the pieces before it end.
+ * @returns the offset up to which it is stored once the transaction is committed
+ */
+export async function storeText(
+  tx: Tx,
+  said: Said,
+  job_id: string,
+  text: TextWindow,
+  from: number,
+): Promise<number> {
+  let seq = from;
+  for (;;) {
+    const content = text.from(seq, STORED_PIECE);
+    if (!content) return seq;
+    await tx.exec(statements[said].insert, { job_id, seq, content });
+    seq += content.length;
+  }
 }
 
-export async function storeStreamPiece(tx: Tx, piece: Piece): Promise<void> {
-  await tx.exec(insertStream, piece);
+/** What is stored of a text from an offset on: less than `most` characters only when there are no more. */
+export async function readStored(
+  app: App,
+  said: Said,
+  job_id: string,
+  offset: number,
+  most: number,
+): Promise<string> {
+  let text = "";
+  while (text.length < most) {
+    const at = offset + text.length;
+    const [piece] = await app.db.read.exec(statements[said].pieceAt, { job_id, offset: at });
+    const more = piece ? sliceFrom(piece.content, at - Number(piece.seq)) : "";
+    if (more === "") break;
+    text += more;
+  }
+  return cut(text, most);
+}
+
+/** A text from an offset up to now: what is stored, and what a job that runs here has said since. */
+export async function readFrom(app: App, said: Said, job_id: string, offset: number): Promise<string> {
+  const all = Number.POSITIVE_INFINITY;
+  const tail = app.events.tail(job_id);
+  const live = tail?.[said].from(offset, all);
+  if (live !== undefined) return live;
+  let text = await readStored(app, said, job_id, offset, all);
+  if (!tail) return text;
+  for (;;) {
+    const at = offset + text.length;
+    const more = tail[said].from(at, all) ?? (await readStored(app, said, job_id, at, all));
+    if (more === "") return text;
+    text += more;
+  }
 }
 
 /** The whole log up to now. */
 export async function readLog(app: App, job_id: string): Promise<string> {
-  const tail = app.events.tail(job_id);
-  if (tail) return tail.log;
-  return join(
-    await app.db.read.select().from(jobLogs).where(eq(jobLogs.job_id, job_id)).orderBy(asc(jobLogs.seq)),
-  );
-}
-
-/** The whole result stream up to now. */
-export async function readStream(app: App, job_id: string): Promise<string> {
-  const tail = app.events.tail(job_id);
-  if (tail) return tail.stream;
-  return join(
-    await app.db.read
-      .select()
-      .from(jobStreams)
-      .where(eq(jobStreams.job_id, job_id))
-      .orderBy(asc(jobStreams.seq)),
-  );
-}
-
-function join(pieces: Piece[]): string {
+  if (app.events.tail(job_id)) return readFrom(app, "log", job_id, 0);
+  const pieces = await app.db.read
+    .select({ content: jobLogs.content })
+    .from(jobLogs)
+    .where(eq(jobLogs.job_id, job_id))
+    .orderBy(asc(jobLogs.seq));
   return pieces.map((piece) => piece.content).join("");
 }

@@ -6,7 +6,8 @@ import { flag, type Operation, operation, responds, wholeNumber } from "../../ht
 import { readLog } from "./logs.ts";
 import { isSuccess, JobRecord, LOG_TAIL, toRecord } from "./records.ts";
 import { findJob, getJob, rootOf } from "./service.ts";
-import { JobUpdate, jobUpdate, updateStream } from "./updates.ts";
+import { streamNotFound, streamUpdates } from "./update-stream.ts";
+import { JobUpdate, jobUpdate } from "./updates.ts";
 
 const open = "/w/{workspace}/jobs_u" as const;
 const base = "/w/{workspace}/jobs" as const;
@@ -165,6 +166,7 @@ const seenQuery = {
   stream_offset: wholeNumber.min(0).default(0),
   no_logs: flag.default(false),
   only_result: flag.default(false),
+  get_progress: flag.default(false),
 };
 
 export const getJobUpdate = operation({
@@ -174,55 +176,58 @@ export const getJobUpdate = operation({
   access: "anyone",
   scope: read,
   summary: "Read what is new of a job since the given offsets",
-  query: z.object({ ...seenQuery, get_progress: flag.optional() }),
+  query: z.object(seenQuery),
   responds: responds.json(JobUpdate),
-  run: async (ctx, { workspace, id, query }) =>
-    jobUpdate(ctx.app, await getJob(ctx, workspace, id), { ...query, running: query.running }),
+  run: (ctx, { workspace, id, query }) => jobUpdate(ctx, workspace, id, { ...query, running: query.running }),
 });
 
-function updateStreamOperation<P extends string>(name: string, path: P) {
-  return operation({
-    name,
-    method: "GET",
-    path,
-    access: "anyone",
-    scope: read,
-    cors: true,
-    summary: "Stream the updates of a job as server-sent events",
-    query: z.object({
-      ...seenQuery,
-      get_progress: flag.optional(),
-      fast: flag.optional(),
-      poll_delay_ms: z.string().optional(),
-    }),
-    responds: responds.raw("text/event-stream", "updates of the job"),
-    run: async (ctx: Context, input) => {
-      const { workspace, id, query } = input as unknown as {
-        workspace: string;
-        id: string;
-        query: {
-          running?: boolean;
-          log_offset: number;
-          stream_offset: number;
-          no_logs: boolean;
-          only_result: boolean;
-        };
-      };
-      const job = await getJob(ctx, workspace, id);
-      return updateStream(ctx.app, workspace, job.id, {
-        seen: { ...query, running: query.running },
-        limited: true,
-      });
-    },
-  });
+/** Updates are sent as they come about, so `poll_delay_ms` is taken and does nothing. */
+const StreamQuery = z.object({
+  ...seenQuery,
+  fast: flag.default(false),
+  poll_delay_ms: wholeNumber.min(0).optional(),
+});
+
+async function streamJob(
+  ctx: Context,
+  workspace_id: string,
+  id: string,
+  { fast, running, ...query }: z.output<typeof StreamQuery>,
+): Promise<Response> {
+  const seen = { ...query, running };
+  const options = { workspace_id, job_id: id.toLowerCase(), seen, fast, limited: true };
+  try {
+    return await streamUpdates(ctx.app, options, () => getJob(ctx, workspace_id, id));
+  } catch (error) {
+    if (error instanceof NotFound) return streamNotFound();
+    throw error;
+  }
 }
 
-export const getJobUpdateStream = updateStreamOperation("getJobUpdateStream", `${open}/getupdate_sse/{id}`);
+const updateStream = {
+  method: "GET",
+  access: "anyone",
+  scope: read,
+  cors: true,
+  summary: "Stream the updates of a job as server-sent events",
+  query: StreamQuery,
+  responds: responds.raw("text/event-stream", "updates of the job"),
+} as const;
+
+export const getJobUpdateStream = operation({
+  ...updateStream,
+  name: "getJobUpdateStream",
+  path: `${open}/getupdate_sse/{id}`,
+  run: (ctx, { workspace, id, query }) => streamJob(ctx, workspace, id, query),
+});
+
 /** The contract writes `job_u`, existing clients `jobs_u`. */
-const getJobUpdateStreamContract = updateStreamOperation(
-  "getJobUpdateStreamContract",
-  "/w/{workspace}/job_u/getupdate_sse/{id}",
-);
+const getJobUpdateStreamContract = operation({
+  ...updateStream,
+  name: "getJobUpdateStreamContract",
+  path: "/w/{workspace}/job_u/getupdate_sse/{id}",
+  run: (ctx, { workspace, id, query }) => streamJob(ctx, workspace, id, query),
+});
 
 export const getJobTiming = operation({
   name: "getCompletedJobTiming",

@@ -4,8 +4,8 @@ import { Conflict, Unavailable, WaitTimeout } from "../../errors.ts";
 import type { JobFinished } from "../../events/events.ts";
 import { newJobId } from "../../lib/ids.ts";
 import { perApp } from "../../lib/per-app.ts";
-import { submitOnce } from "./idempotency.ts";
-import { cancelJob, findJob } from "./service.ts";
+import { jobOfKey, submitOnce } from "./idempotency.ts";
+import { cancelJob } from "./service.ts";
 import { type RunOptions, type Submission, submitJob } from "./submit.ts";
 
 type End = JobFinished | "timeout" | "hangup";
@@ -88,8 +88,7 @@ async function waitForJob(ctx: WorkspaceContext, id: string): Promise<JobFinishe
   return waitFor(ctx, id, {
     leave: "go on",
     begin: async (settle) => {
-      const job = await findJob(ctx.app, workspace_id, id);
-      if (!job) throw new Conflict(`job ${id}, which the Idempotency-Key stands for, is not kept any more`);
+      const job = await jobOfKey(ctx, id);
       if (job.state !== "completed") return undefined;
       await ctx.app.db.settled();
       if (job.deleted) throw new Conflict(`the result of job ${id} was deleted after its first use`);

@@ -1,6 +1,7 @@
 """The program of a Python child: speaks JSON lines on the channel it inherited, and runs one job at a time."""
 import asyncio
 import base64
+import codecs
 import dataclasses
 import datetime
 import decimal
@@ -12,7 +13,6 @@ import os
 import resource
 import sys
 import traceback
-import types
 import uuid
 
 fd = int(os.environ.pop("SVC_CHANNEL_FD"))
@@ -98,8 +98,12 @@ def to_json(value, limit, who="main"):
         raise ResultNotSerializable("%s returned what cannot be written down: %s" % (who, error)) from None
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > limit:
-        raise ResultTooLarge("the result is %d MB, more than the %d MB allowed" % (size // 1000000 + 1, limit // 1000000))
+        raise too_large(size, limit)
     return text
+
+
+def too_large(size, limit):
+    return ResultTooLarge("the result is %d MB, more than the %d MB allowed" % (size // 1000000 + 1, limit // 1000000))
 
 
 def bind(function, bindings, args):
@@ -132,30 +136,52 @@ def bind(function, bindings, args):
     return positional, named
 
 
-def as_text(piece):
-    if isinstance(piece, str):
-        return piece
-    return json.dumps(piece, default=to_plain)
+class Drain:
+    """Hands on what a stream yields, piece by piece: text as it is, bytes as UTF-8, anything else as a line of JSON."""
+
+    def __init__(self, limit):
+        self.size = 0
+        self.limit = limit
+        self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def take(self, piece):
+        if isinstance(piece, str):
+            self.tell(piece)
+        elif isinstance(piece, (bytes, bytearray, memoryview)):
+            self.tell(self.decoder.decode(bytes(piece)))
+        elif piece is not None:
+            self.tell(to_json(piece, self.limit) + "\n")
+
+    def tell(self, text):
+        self.size += len(text)
+        if self.size > self.limit:
+            raise too_large(self.size, self.limit)
+        if text:
+            send({"t": "stream", "text": text})
+
+    def end(self):
+        """The result beside the stream: nothing, since the server has the whole; an empty stream is ""."""
+        self.tell(self.decoder.decode(b"", True))
+        return None if self.size else ""
 
 
-def drain(pieces):
-    whole = []
+def drain(pieces, limit):
+    to = Drain(limit)
     for piece in pieces:
-        text = as_text(piece)
-        whole.append(text)
-        if text:
-            send({"t": "stream", "text": text})
-    return "".join(whole)
+        to.take(piece)
+    return to.end()
 
 
-async def drain_async(pieces):
-    whole = []
-    async for piece in pieces:
-        text = as_text(piece)
-        whole.append(text)
-        if text:
-            send({"t": "stream", "text": text})
-    return "".join(whole)
+async def settle(value, limit):
+    """Awaits a value and drains what it turns out to be, in one event loop: a stream may live on its main's connections."""
+    if inspect.isawaitable(value):
+        value = await value
+    if not hasattr(value, "__aiter__"):
+        return value
+    to = Drain(limit)
+    async for piece in value:
+        to.take(piece)
+    return to.end()
 
 
 def function_named(name):
@@ -186,15 +212,12 @@ def call(message, outcome):
     function = function_named(message["entrypoint"])
     positional, named = bind(function, load["parameters"], args)
     value = function(*positional, **named)
-    if inspect.isawaitable(value):
-        value = asyncio.run(value)
-    if hasattr(value, "__aiter__"):
-        outcome["streamed"] = True
-        value = asyncio.run(drain_async(value))
-    elif isinstance(value, types.GeneratorType) or (hasattr(value, "__next__") and hasattr(value, "__iter__")):
-        outcome["streamed"] = True
-        value = drain(value)
-    outcome["result"] = to_json(value, message["max_result"])
+    limit = message["max_result"]
+    if inspect.isawaitable(value) or hasattr(value, "__aiter__"):
+        value = asyncio.run(settle(value, limit))
+    if hasattr(value, "__next__") and hasattr(value, "__iter__"):
+        value = drain(value, limit)
+    outcome["result"] = to_json(value, limit)
 
 
 def leftovers():

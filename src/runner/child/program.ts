@@ -195,10 +195,9 @@ async function call(message: Run, outcome: Partial<Done>): Promise<void> {
   const began = performance.now();
   let value = main(...bind(version.parameters, args));
   if (typeof (value as Promise<unknown> | undefined)?.then === "function") value = await value;
-  if (isStream(value)) {
-    outcome.streamed = true;
-    outcome.result = JSON.stringify(await drain(value, message.max_result));
-  } else outcome.result = toJson(value, message.max_result);
+  outcome.result = isStream(value)
+    ? await drain(value, message.max_result)
+    : toJson(value, message.max_result);
   // Asking the system costs more than a short job does.
   if (performance.now() - began > 50) outcome.mem_peak_kb = process.resourceUsage().maxRSS;
 }
@@ -246,22 +245,26 @@ function isStream(value: unknown): value is AnyIterable | Response {
   return Symbol.iterator in value && typeof (value as { next?: unknown }).next === "function";
 }
 
+/**
+ * Hands on what a stream yields, piece by piece: text as it is, bytes as UTF-8, anything else as a line of JSON.
+ * @returns the result beside the stream, JSON text: nothing, since the server has the whole; an empty stream is ""
+ */
 async function drain(value: AnyIterable | Response, limit: number): Promise<string> {
   const source = value instanceof Response ? (value.body as unknown as AsyncIterable<unknown>) : value;
   const decoder = new TextDecoder();
-  let whole = "";
-  for await (const piece of source) {
-    const text =
-      typeof piece === "string"
-        ? piece
-        : piece instanceof Uint8Array
-          ? decoder.decode(piece, { stream: true })
-          : (JSON.stringify(piece) ?? "");
-    whole += text;
-    if (whole.length > limit) throw tooLarge(whole.length, limit);
+  let size = 0;
+  const tell = (text: string) => {
+    size += text.length;
+    if (size > limit) throw tooLarge(size, limit);
     if (text !== "") send({ t: "stream", text });
+  };
+  for await (const piece of source) {
+    if (typeof piece === "string") tell(piece);
+    else if (piece instanceof Uint8Array) tell(decoder.decode(piece, { stream: true }));
+    else if (piece !== undefined && piece !== null) tell(`${toJson(piece, limit)}\n`);
   }
-  return whole;
+  tell(decoder.decode());
+  return size === 0 ? '""' : "null";
 }
 
 /**

@@ -1,0 +1,88 @@
+/** Server-sent events as a client reads them. */
+import { once } from "node:events";
+import { createConnection } from "node:net";
+
+/** One event of a job's updates; fields as they stand on the wire. */
+export interface JobEvent {
+  type: string;
+  running?: boolean;
+  completed?: boolean;
+  new_logs?: string;
+  log_offset?: number;
+  new_result_stream?: string;
+  stream_offset?: number;
+  mem_peak?: number;
+  progress?: number;
+  only_result?: unknown;
+  job?: Record<string, unknown>;
+  error?: string;
+}
+
+const FRAME = /^data: (.*)$/;
+
+/** The events as they arrive. @throws when a frame is anything but one `data:` line of JSON */
+export async function* eventsOf(response: Response): AsyncGenerator<JobEvent> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let partial = "";
+  for await (const bytes of response.body as unknown as AsyncIterable<Uint8Array>) {
+    const frames = (partial + decoder.decode(bytes, { stream: true })).split("\n\n");
+    partial = frames.pop()!;
+    for (const frame of frames) {
+      const json = FRAME.exec(frame)?.[1];
+      if (json === undefined) throw new Error(`not a frame: ${frame.slice(0, 200)}`);
+      yield JSON.parse(json);
+    }
+  }
+  if (partial !== "") throw new Error(`half a frame at the end: ${partial.slice(0, 200)}`);
+}
+
+export async function allEvents(response: Response): Promise<JobEvent[]> {
+  const events: JobEvent[] = [];
+  for await (const event of eventsOf(response)) events.push(event);
+  return events;
+}
+
+/** All of the stream that events told. */
+export function streamed(events: JobEvent[]): string {
+  return events.map((event) => event.new_result_stream ?? "").join("");
+}
+
+/** All of the log that events told. */
+export function logged(events: JobEvent[]): string {
+  return events.map((event) => event.new_logs ?? "").join("");
+}
+
+/** Sends a POST and reads nothing of the answer, as a client that hangs would, until it is woken. */
+export async function sleepingReader(url: string, token: string): Promise<{ wake: () => Promise<Response> }> {
+  const { hostname, port, pathname, search } = new URL(url);
+  const socket = createConnection({ host: hostname, port: Number(port) });
+  await once(socket, "connect");
+  socket.pause();
+  socket.write(
+    `POST ${pathname}${search} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${token}\r\ncontent-length: 2\r\n\r\n{}`,
+  );
+  return {
+    async wake() {
+      const parts: Buffer[] = [];
+      for await (const part of socket) {
+        parts.push(part);
+        if (parts.at(-1)!.subarray(-5).equals(LAST_CHUNK)) break;
+      }
+      return new Response(withoutChunks(Buffer.concat(parts)));
+    },
+  };
+}
+
+const LAST_CHUNK = Buffer.from("0\r\n\r\n");
+
+/** The body of a whole HTTP answer in chunks (RFC 9112 §7.1). */
+function withoutChunks(answer: Buffer): Uint8Array<ArrayBuffer> {
+  const parts: Buffer[] = [];
+  for (let at = answer.indexOf("\r\n\r\n") + 4; ; ) {
+    const end = answer.indexOf("\r\n", at);
+    const size = Number.parseInt(answer.toString("latin1", at, end), 16);
+    if (size === 0) return new Uint8Array(Buffer.concat(parts));
+    parts.push(answer.subarray(end + 2, end + 2 + size));
+    at = end + 2 + size + 2;
+  }
+}
