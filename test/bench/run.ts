@@ -15,6 +15,7 @@ import {
   startServer,
   untilOutput,
 } from "./processes.ts";
+import { type Measured, measureStreams, type StreamReport } from "./streams.ts";
 
 interface Figure {
   what: string;
@@ -111,6 +112,28 @@ async function asynchronous(server: Bench, echo: string): Promise<void> {
     target: ">= 0.25 of the echo",
     holds: ratio >= 0.25,
   });
+}
+
+async function streams(): Promise<void> {
+  const readers = times(1_000);
+  const count = readers.toLocaleString("en");
+  const server = await startServer();
+  const { each, one } = await measureStreams(server, readers, 3);
+  await server.stop();
+  const compare = (what: string, rounds: Measured[], field: keyof StreamReport, most: number) => {
+    const ratio = median(rounds.map(({ ours, floor }) => ours[field] / floor[field]));
+    record({
+      what,
+      measured: ms(median(rounds.map(({ ours }) => ours[field]))),
+      floor: `bare server ${ms(median(rounds.map(({ floor }) => floor[field])))}`,
+      ratio,
+      target: `<= ${most} × the bare server`,
+      holds: ratio <= most,
+    });
+  };
+  compare(`${count} streams of 100 pieces, a job each, first byte p50`, each, "first_p50_ms", 3);
+  compare(`${count} streams of 100 pieces, a job each, all read`, each, "total_ms", 6);
+  compare(`one job's 100 pieces read by ${count}`, one, "streaming_ms", 1.5);
 }
 
 /** Rounds are a moment apart: nobody deploys a script every 20 ms, and the blank children are started again meanwhile. */
@@ -215,6 +238,7 @@ await asynchronous(server, echo.url);
 await firstCalls(server);
 await server.stop();
 await echo.stop();
+await streams();
 await starts();
 await memory();
 

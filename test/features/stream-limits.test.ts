@@ -86,6 +86,8 @@ describe("a reader that does not read", () => {
       const job = await ask("GET", `/w/acme/jobs_u/get/${job_id}?no_logs=true`);
       return job.status === 200 && job.json().type === "CompletedJob" ? true : undefined;
     }, "the job to end while nobody reads");
+    // Long enough for the server to have let go of what it kept in memory of the end.
+    await Bun.sleep(1_200);
     const events = await allEvents(await reader.wake());
     const whole = line.repeat(lines);
     expect(streamed(events) === whole).toBe(true);

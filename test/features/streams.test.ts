@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { eq } from "drizzle-orm";
-import { jobs } from "../../src/queue/tables.ts";
+import { jobStreams, jobs } from "../../src/queue/tables.ts";
 import { allEvents, eventsOf, type JobEvent, logged, streamed } from "../event-stream.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
 
@@ -100,7 +100,7 @@ function reader(response: Response) {
 describe("run_and_stream", () => {
   test("tells a piece as it is made, and at the end the whole", async () => {
     const path = await script(
-      `${gates.script}export async function* main() { yield "one\\n"; await pass("second"); yield "two\\n"; }`,
+      `${gates.script}export async function* main() { console.log("said"); yield "one\\n"; await pass("second"); yield "two\\n"; }`,
     );
     const response = await runAndStream(path);
     expect(response.status).toBe(200);
@@ -353,6 +353,21 @@ async def main():
     expect((await ask("GET", `/w/acme/jobs_u/completed/get_result/${id}`)).json()).toEqual(result);
   });
 
+  test("by the SDK of existing scripts", async () => {
+    const content = `import { appendToResultStream, streamResult } from "windmill-client@1.818.0";
+      async function* pieces() { yield "a\\n"; yield "b" }
+      export async function main() { await streamResult(pieces()); appendToResultStream("c"); return { n: 1 } }`;
+    const events = await allEvents(await runAndStream(await script(content)));
+    expect(streamed(events)).toBe("a\nbc");
+    expect(events.at(-1)!.only_result).toEqual({ n: 1, wm_stream: "a\nbc" });
+  }, 60_000);
+
+  test("is in the result once, also when the script has put something there", async () => {
+    const content = `${emit}export function main() { emit("a"); return { wm_stream: "b", n: 1 } }`;
+    const answer = await ask("POST", `/w/acme/jobs/run_wait_result/p/${await script(content)}`, {});
+    expect(answer.text).toBe('{"wm_stream":"a","n":1}');
+  });
+
   const halfway: [what: string, content: string, language: object, name: string][] = [
     [
       "TypeScript",
@@ -544,7 +559,10 @@ describe("following a job", () => {
       new_logs: "gun\n",
       log_offset: 6,
     });
+    // Clients that ask again at once, until the job has ended, are held up a little.
+    const asked = performance.now();
     expect(await update("running=true&log_offset=6")).toEqual({ log_offset: 6 });
+    expect(performance.now() - asked).toBeGreaterThan(200);
     expect(await update("running=true&no_logs=true")).toEqual({});
     const known = reader(await follow(id, "running=true&log_offset=6"));
     const unknown = reader(await follow(id, "only_result=true"));
@@ -556,8 +574,10 @@ describe("following a job", () => {
     const [last, ...more] = await known.rest();
     expect(more).toEqual([]);
     expect(last).toMatchObject({ running: false, completed: true, job: { id, result: 1, success: true } });
-    expect(await unknown.rest()).toEqual([
-      { type: "update", running: false, completed: true, only_result: 1 },
+    const end = { type: "update", running: false, completed: true, only_result: 1 };
+    expect(await unknown.rest()).toEqual([end]);
+    expect(await allEvents(await follow(id, "only_result=true&no_logs=true"))).toEqual([
+      { ...end, mem_peak: expect.any(Number) },
     ]);
     expect(await update("running=false&log_offset=6&only_result=true")).toMatchObject({
       completed: true,
@@ -598,6 +618,39 @@ describe("following a job", () => {
     expect((await update("")).progress).toBeUndefined();
     gates.open("progress");
     await events.rest();
+  });
+
+  test("what another process runs is told from the database", async () => {
+    const id = (
+      await ask(
+        "POST",
+        `/w/acme/jobs/run/p/${await script("export const main = () => 1")}?scheduled_in_secs=3600`,
+        {},
+      )
+    ).text;
+    const store = (change: Partial<typeof jobs.$inferInsert>, seq: number, content: string) =>
+      server.server.app.db.write(async (tx) => {
+        await tx.update(jobs).set(change).where(eq(jobs.id, id));
+        await tx.insert(jobStreams).values({ job_id: id, seq, content });
+      });
+    const events = reader(await follow(id, "get_progress=true&fast=true&only_result=true"));
+    await events.upTo(() => true);
+    await store({ state: "running", worker: "elsewhere" }, 0, "first ");
+    const first = await events.upTo((event) => event.new_result_stream !== undefined);
+    expect(first.at(-1)).toMatchObject({ running: true, new_result_stream: "first ", stream_offset: 6 });
+    const end = {
+      state: "completed",
+      status: "success",
+      result: '"first second"',
+      completed_at: new Date(),
+    } as const;
+    await store(end, 6, "second");
+    expect((await events.rest()).at(-1)).toMatchObject({
+      running: false,
+      completed: true,
+      new_result_stream: "second",
+      only_result: "first second",
+    });
   });
 
   test("a job that there is not is one event, a job of others is none of a stranger's", async () => {

@@ -15,7 +15,7 @@ export type Said = "log" | "stream";
 type Piece = { job_id: string; seq: number; content: string };
 
 /** Most characters of a stored piece: what a reader that is behind loads at a time. */
-const STORED_PIECE = 262_144;
+const STORED_PIECE = 65_536;
 
 const p = sql.placeholder;
 
