@@ -42,6 +42,23 @@ export async function allEvents(response: Response): Promise<JobEvent[]> {
   return events;
 }
 
+/** Reads events up to the first that fits, and goes on with those after it at the next call. */
+export function reader(response: Response) {
+  const events = eventsOf(response);
+  return {
+    async upTo(fits: (event: JobEvent) => boolean): Promise<JobEvent[]> {
+      const seen: JobEvent[] = [];
+      for (;;) {
+        const next = await events.next();
+        if (next.done) throw new Error(`the stream ended after ${JSON.stringify(seen)}`);
+        seen.push(next.value);
+        if (fits(next.value)) return seen;
+      }
+    },
+    rest: async () => Array.fromAsync(events),
+  };
+}
+
 /** All of the stream that events told. */
 export function streamed(events: JobEvent[]): string {
   return events.map((event) => event.new_result_stream ?? "").join("");

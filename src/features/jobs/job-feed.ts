@@ -61,13 +61,12 @@ function tick(app: App, feeds: Feeds): void {
 export class JobFeed {
   readonly job_id: string;
   readonly followers = new Set<Follower>();
-  /** The live log and stream; undefined while the job does not run here. */
-  tail: JobTail | undefined;
   /** How the job ended. This and the tail are let go a moment later: who is late reads the database. */
   end: JobFinished | undefined;
   ended = false;
   readonly #app: App;
   readonly #stops: (() => void)[];
+  #tail: JobTail | undefined;
   #row: Promise<Job | undefined> | undefined;
   #shared: { key: string; bytes: Uint8Array } | undefined;
   #ticksSinceEnd = 0;
@@ -75,16 +74,21 @@ export class JobFeed {
   constructor(app: App, job_id: string) {
     this.#app = app;
     this.job_id = job_id;
-    this.tail = app.events.tail(job_id);
     this.#stops = [
       app.events.onChange(job_id, () => this.#changed()),
       app.events.onFinished(job_id, (end) => this.#finished(end)),
     ];
   }
 
+  /** The live log and stream; undefined while the job does not run here. */
+  get tail(): JobTail | undefined {
+    if (!this.ended) this.#tail ??= this.#app.events.tail(this.job_id);
+    return this.#tail;
+  }
+
   #changed(): void {
     if (this.ended) return;
-    this.tail = this.#app.events.tail(this.job_id);
+    this.#tail = this.#app.events.tail(this.job_id);
     for (const follower of this.followers) follower.wake();
   }
 
@@ -96,7 +100,7 @@ export class JobFeed {
 
   tick(now: number): void {
     if (this.ended && ++this.#ticksSinceEnd > 1) {
-      this.tail = undefined;
+      this.#tail = undefined;
       this.end = undefined;
       this.#row = undefined;
       this.#shared = undefined;

@@ -6,7 +6,7 @@ import { flag, type Operation, operation, responds, wholeNumber } from "../../ht
 import { readLog } from "./logs.ts";
 import { isSuccess, JobRecord, LOG_TAIL, toRecord } from "./records.ts";
 import { findJob, getJob, rootOf } from "./service.ts";
-import { streamNotFound, streamUpdates } from "./update-stream.ts";
+import { followJob } from "./stream-answers.ts";
 import { JobUpdate, jobUpdate } from "./updates.ts";
 
 const open = "/w/{workspace}/jobs_u" as const;
@@ -188,22 +188,6 @@ const StreamQuery = z.object({
   poll_delay_ms: wholeNumber.min(0).optional(),
 });
 
-async function streamJob(
-  ctx: Context,
-  workspace_id: string,
-  id: string,
-  { fast, running, ...query }: z.output<typeof StreamQuery>,
-): Promise<Response> {
-  const seen = { ...query, running };
-  const options = { workspace_id, job_id: id.toLowerCase(), seen, fast, limited: true };
-  try {
-    return await streamUpdates(ctx.app, options, () => getJob(ctx, workspace_id, id));
-  } catch (error) {
-    if (error instanceof NotFound) return streamNotFound();
-    throw error;
-  }
-}
-
 const updateStream = {
   method: "GET",
   access: "anyone",
@@ -218,7 +202,7 @@ export const getJobUpdateStream = operation({
   ...updateStream,
   name: "getJobUpdateStream",
   path: `${open}/getupdate_sse/{id}`,
-  run: (ctx, { workspace, id, query }) => streamJob(ctx, workspace, id, query),
+  run: (ctx, { workspace, id, query }) => followJob(ctx, workspace, id, { ...query, running: query.running }),
 });
 
 /** The contract writes `job_u`, existing clients `jobs_u`. */
@@ -226,7 +210,7 @@ const getJobUpdateStreamContract = operation({
   ...updateStream,
   name: "getJobUpdateStreamContract",
   path: "/w/{workspace}/job_u/getupdate_sse/{id}",
-  run: (ctx, { workspace, id, query }) => streamJob(ctx, workspace, id, query),
+  run: (ctx, { workspace, id, query }) => followJob(ctx, workspace, id, { ...query, running: query.running }),
 });
 
 export const getJobTiming = operation({

@@ -2,13 +2,13 @@
 import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
 import { flag, moment, type Operation, operation, responds, wholeNumber } from "../../http/operation.ts";
-import { newJobId } from "../../lib/ids.ts";
 import { argumentsOf } from "./arguments.ts";
 import { discardUploads } from "./form-data.ts";
-import { idempotencyKey, jobOfKey, submitOnce } from "./idempotency.ts";
+import { idempotencyKey, submitOnce } from "./idempotency.ts";
 import { preprocessedArguments } from "./preprocessor-input.ts";
 import { resultResponse } from "./response-control.ts";
 import { verifiedRequest } from "./signatures.ts";
+import { submitAndStream } from "./stream-answers.ts";
 import {
   refuseBeyond,
   resolveTarget,
@@ -17,8 +17,6 @@ import {
   submitJob,
   type Target,
 } from "./submit.ts";
-import { streamUpdates } from "./update-stream.ts";
-import type { Seen } from "./updates.ts";
 import { refuseWhenFull, submitAndWait } from "./wait.ts";
 
 const base = "/w/{workspace}/jobs" as const;
@@ -108,32 +106,10 @@ async function runSync(ctx: WorkspaceContext, target: Target, query: SyncQuery):
   return resultResponse(end.result, { failed, errorStatus: query.error_status ? 500 : 200 });
 }
 
-/** A caller that hangs up leaves the job running: it may come back for the rest with getupdate_sse. */
 async function runAndStream(ctx: WorkspaceContext, target: Target, query: SyncQuery): Promise<Response> {
-  const { workspace_id } = ctx.caller.member;
   const key = idempotencyKey(ctx.request);
-  const submission = await toSubmission(ctx, target, query);
-  const options = { workspace_id, seen: FROM_THE_BEGINNING, fast: true, limited: false };
-  if (key !== undefined) {
-    const { id } = await submitOnce(ctx, key, submission, query);
-    return streamUpdates(ctx.app, { ...options, job_id: id }, () => jobOfKey(ctx, id));
-  }
-  const job_id = query.job_id ?? newJobId();
-  const ownId = query.job_id === undefined;
-  return streamUpdates(ctx.app, { ...options, job_id }, () =>
-    submitJob(ctx, submission, { ...query, job_id }, { ownId }),
-  );
+  return submitAndStream(ctx, await toSubmission(ctx, target, query), query, key);
 }
-
-/** Mainly the stream and the result: who wants the log follows the job. */
-const FROM_THE_BEGINNING: Seen = {
-  running: undefined,
-  log_offset: 0,
-  stream_offset: 0,
-  no_logs: true,
-  only_result: true,
-  get_progress: false,
-};
 
 const runScript = { operation: "jobs.run.script", action_kind: "Execute" } as const;
 const uuid = responds.created("uuid of the job");

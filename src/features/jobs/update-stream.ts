@@ -16,10 +16,11 @@ import type { JobUpdate, Seen } from "./updates.ts";
 const PING_MS = 5_000;
 /** When a stream of getupdate_sse ends: the client comes back with its last offsets. */
 const LIMIT_MS = 30_000;
-/** How often the row is read for what nobody tells of: progress, and jobs that another process runs. */
+/**
+ * How often the row is read for what nobody tells of: progress, and jobs that another process runs. Who asks to be told
+ * fast has it read at each tick.
+ */
 const LOOK_MS = 3_000;
-/** The same for who asks to be told fast: at each tick. */
-const FAST_LOOK_MS = 0;
 /** Most characters of log, and of stream, in one event. */
 const MOST = 65_536;
 /** Most bytes handed to the connection at a time. */
@@ -34,42 +35,6 @@ export interface StreamOptions {
   limited: boolean;
 }
 
-/**
- * The answer that streams a job.
- * @param begin reads or makes the job, once nothing that happens to it can be missed any more
- * @throws what `begin` throws
- */
-export async function streamUpdates(
-  app: App,
-  options: StreamOptions,
-  begin: () => Promise<Job>,
-): Promise<Response> {
-  const stream = new UpdateStream(app, options);
-  try {
-    stream.note(await begin());
-  } catch (error) {
-    stream.stop();
-    throw error;
-  }
-  return eventResponse(stream.body(), { "svc-job-id": options.job_id });
-}
-
-/** The answer for a job that there is not: one event that says so. */
-export function streamNotFound(): Response {
-  return eventResponse(`data: ${JSON.stringify({ type: "notfound" })}\n\n`);
-}
-
-function eventResponse(body: ReadableStream | string, more: Record<string, string> = {}): Response {
-  return new Response(body, {
-    headers: {
-      "content-type": "text/event-stream",
-      "cache-control": "no-cache",
-      connection: "keep-alive",
-      ...more,
-    },
-  });
-}
-
 /** How a job ended, as far as its followers are told. */
 interface Completion {
   /** JSON text. */
@@ -77,7 +42,7 @@ interface Completion {
   job: Job | undefined;
 }
 
-class UpdateStream implements Follower {
+export class UpdateStream implements Follower {
   readonly #app: App;
   readonly #options: StreamOptions;
   readonly #seen: Seen & { mem_peak?: number; progress?: number };
@@ -91,6 +56,8 @@ class UpdateStream implements Follower {
   #isFirst = true;
   #due: "ping" | "timeout" | "look" | undefined;
   #busy = false;
+  /** Something happened since it was last looked for. */
+  #woken = false;
   #closed = false;
   /** Milliseconds since 1970. */
   readonly #opened: number;
@@ -117,6 +84,7 @@ class UpdateStream implements Follower {
     });
   }
 
+  /** What the row says as the stream begins. */
   note(job: Job): void {
     this.#row = job;
   }
@@ -127,6 +95,7 @@ class UpdateStream implements Follower {
   }
 
   wake(): void {
+    this.#woken = true;
     this.#pump();
   }
 
@@ -146,8 +115,7 @@ class UpdateStream implements Follower {
     const { ended, end, tail } = this.#feed;
     if (this.#row?.state === "completed") return false;
     if (ended) return end === undefined;
-    const every = this.#options.fast ? FAST_LOOK_MS : LOOK_MS;
-    if (now - this.#lookedAt < every) return false;
+    if (!this.#options.fast && now - this.#lookedAt < LOOK_MS) return false;
     this.#lookedAt = now;
     return this.#seen.get_progress || (tail === undefined && this.#app.db.dialect === "postgres");
   }
@@ -160,7 +128,8 @@ class UpdateStream implements Follower {
         this.#writeOut(this.#out);
         continue;
       }
-      const more = this.#next();
+      this.#woken = false;
+      const more = this.#tryNext();
       if (more instanceof Promise) this.#await(more);
       else if (!more) return;
     }
@@ -183,14 +152,24 @@ class UpdateStream implements Follower {
   #await(more: Promise<boolean>): void {
     this.#busy = true;
     more
-      .catch((cause) => {
-        this.#app.log.error({ job: this.#feed.job_id, error: String(cause) }, "a stream of updates failed");
-        return this.#tell({ type: "error", error: describeError(cause).message }, true);
-      })
+      .catch((cause) => this.#fail(cause))
       .then((isMore) => {
         this.#busy = false;
-        if (isMore) this.#pump();
+        if (isMore || this.#woken) this.#pump();
       });
+  }
+
+  #tryNext(): boolean | Promise<boolean> {
+    try {
+      return this.#next();
+    } catch (cause) {
+      return this.#fail(cause);
+    }
+  }
+
+  #fail(cause: unknown): true {
+    this.#app.log.error({ job: this.#feed.job_id, error: String(cause) }, "a stream of updates failed");
+    return this.#tell({ type: "error", error: describeError(cause).message }, true);
   }
 
   /** @returns whether there was something: it is in `#out`, or is found by asking again */
@@ -223,7 +202,7 @@ class UpdateStream implements Follower {
     if (!end) return undefined;
     if (this.#seen.only_result) return { result: end.result, job: undefined };
     return this.#feed.row(this.#options.workspace_id).then((job) => {
-      if (!job) return this.#tell({ type: "notfound" }, true);
+      if (job?.state !== "completed") return this.#tell({ type: "notfound" }, true);
       this.#row = job;
       return true;
     });
@@ -253,7 +232,7 @@ class UpdateStream implements Follower {
     stream: string | Promise<string>,
     completion: Completion | undefined,
   ): Promise<boolean> {
-    const texts = [await log, await stream] as const;
+    const texts = await Promise.all([log, stream]);
     await this.#app.db.settled();
     return this.#update(...texts, completion);
   }

@@ -1,0 +1,84 @@
+/** The answers that stream: run_and_stream, which makes the job, and getupdate_sse, which follows one. */
+import type { Context, WorkspaceContext } from "../../context.ts";
+import { NotFound } from "../../errors.ts";
+import { newJobId } from "../../lib/ids.ts";
+import type { Job } from "../../queue/tables.ts";
+import { jobOfKey, submitOnce } from "./idempotency.ts";
+import { getJob } from "./service.ts";
+import { type RunOptions, type Submission, submitJob } from "./submit.ts";
+import { type StreamOptions, UpdateStream } from "./update-stream.ts";
+import type { Seen } from "./updates.ts";
+
+/**
+ * Submits a job and streams it to its end: mainly what it streams and its result, since who wants the log follows the
+ * job. A caller that hangs up leaves the job running: it may come back for the rest with getupdate_sse.
+ * @param key the request's idempotency key: the job may be there already
+ */
+export async function submitAndStream(
+  ctx: WorkspaceContext,
+  submission: Submission,
+  options: RunOptions,
+  key?: string,
+): Promise<Response> {
+  const seen = {
+    running: undefined,
+    log_offset: 0,
+    stream_offset: 0,
+    no_logs: true,
+    only_result: true,
+    get_progress: false,
+  };
+  const { workspace_id } = ctx.caller.member;
+  const asked = { workspace_id, seen, fast: true, limited: false };
+  if (key !== undefined) {
+    const { id: job_id } = await submitOnce(ctx, key, submission, options);
+    return stream(ctx, { ...asked, job_id }, () => jobOfKey(ctx, job_id));
+  }
+  const job_id = options.job_id ?? newJobId();
+  return stream(ctx, { ...asked, job_id }, () =>
+    submitJob(ctx, submission, { ...options, job_id }, { ownId: options.job_id === undefined }),
+  );
+}
+
+/**
+ * Streams what is new of a job that there is, to its end or for half a minute. One that there is not, or that the
+ * caller may not know of, is told in the stream.
+ * @throws BadRequest for what is no id, and when nobody asks for somebody's job
+ */
+export async function followJob(
+  ctx: Context,
+  workspace_id: string,
+  id: string,
+  { fast, ...seen }: Seen & { fast: boolean },
+): Promise<Response> {
+  try {
+    const options = { workspace_id, job_id: id.toLowerCase(), seen, fast, limited: true };
+    return await stream(ctx, options, () => getJob(ctx, workspace_id, id));
+  } catch (error) {
+    if (!(error instanceof NotFound)) throw error;
+    return eventResponse(`data: ${JSON.stringify({ type: "notfound" })}\n\n`);
+  }
+}
+
+/** @param begin reads or makes the job, once nothing that happens to it can be missed any more */
+async function stream(ctx: Context, options: StreamOptions, begin: () => Promise<Job>): Promise<Response> {
+  const updates = new UpdateStream(ctx.app, options);
+  try {
+    updates.note(await begin());
+  } catch (error) {
+    updates.stop();
+    throw error;
+  }
+  return eventResponse(updates.body(), { "svc-job-id": options.job_id });
+}
+
+function eventResponse(body: ReadableStream | string, more: Record<string, string> = {}): Response {
+  return new Response(body, {
+    headers: {
+      "content-type": "text/event-stream",
+      "cache-control": "no-cache",
+      connection: "keep-alive",
+      ...more,
+    },
+  });
+}
