@@ -23,17 +23,22 @@ const FRAME = /^data: (.*)$/;
 /** The events as they arrive. @throws when a frame is anything but one `data:` line of JSON */
 export async function* eventsOf(response: Response): AsyncGenerator<JobEvent> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
-  let partial = "";
+  // The last event of a long stream holds all of it, and comes in many parts.
+  let parts: string[] = [];
   for await (const bytes of response.body as unknown as AsyncIterable<Uint8Array>) {
-    const frames = (partial + decoder.decode(bytes, { stream: true })).split("\n\n");
-    partial = frames.pop()!;
+    const text = decoder.decode(bytes, { stream: true });
+    parts.push(text);
+    if (!text.includes("\n")) continue;
+    const frames = parts.join("").split("\n\n");
+    parts = [frames.pop()!];
     for (const frame of frames) {
       const json = FRAME.exec(frame)?.[1];
       if (json === undefined) throw new Error(`not a frame: ${frame.slice(0, 200)}`);
       yield JSON.parse(json);
     }
   }
-  if (partial !== "") throw new Error(`half a frame at the end: ${partial.slice(0, 200)}`);
+  const rest = parts.join("");
+  if (rest !== "") throw new Error(`half a frame at the end: ${rest.slice(0, 200)}`);
 }
 
 export async function allEvents(response: Response): Promise<JobEvent[]> {
