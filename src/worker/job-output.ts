@@ -95,7 +95,7 @@ export function collectOutput(app: App, job: Job): Output {
     },
     async resultWithStream(result) {
       tail.finish();
-      if (tail.stream.end === 0) return result;
+      if (tail.stream.end === 0 || !takesStream(result)) return result;
       const whole = withStream(result, await readFrom(app, "stream", job.id, 0));
       const limit = app.config.max_result_mb;
       if (Buffer.byteLength(whole) <= limit * 1_000_000) return whole;
@@ -113,9 +113,13 @@ export function collectOutput(app: App, job: Job): Output {
  * has no room for the text, which can still be read as the job's stream.
  */
 function withStream(result: string, stream: string): string {
-  if (result === "null") return JSON.stringify(stream);
-  if (!result.startsWith("{")) return result;
+  if (!result.startsWith("{")) return JSON.stringify(stream);
   if (result.includes('"wm_stream"')) return JSON.stringify({ ...JSON.parse(result), wm_stream: stream });
   const comma = result === "{}" ? "" : ",";
   return `${result.slice(0, -1)}${comma}"wm_stream":${JSON.stringify(stream)}}`;
+}
+
+/** Nothing, the empty text of an iterable that yielded nothing, or an object. */
+function takesStream(result: string): boolean {
+  return result === "null" || result === '""' || result.startsWith("{");
 }

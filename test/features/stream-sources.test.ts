@@ -106,6 +106,13 @@ describe("what a script streams", () => {
       "ab",
       "ab",
     ],
+    [
+      "lines on stdout, and a generator that yields nothing",
+      `${emit}export function* main() { emit("a") }`,
+      bun,
+      "a",
+      "a",
+    ],
     ["a Python generator", "def main():\n    yield 'ä\\n'\n    yield '😀'", python, "ä\n😀", "ä\n😀"],
     ["a Python iterator", "def main():\n    return iter(['a', 'b'])", python, "ab", "ab"],
     ["a Python list", "def main():\n    return ['a', 'b']", python, "", ["a", "b"]],
