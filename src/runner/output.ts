@@ -36,7 +36,6 @@ export class ChildOutput {
   readonly #masked: [MaskedText?, MaskedText?] = [];
   /** What the child's jobs have read of secrets; results are not masked, logs and streams are. */
   readonly secrets = new Secrets();
-  streamed = "";
   nonce = "";
 
   /** What arrives from here on belongs to this job. */
@@ -50,7 +49,6 @@ export class ChildOutput {
     this.#marks = 0;
     this.#wanted = 0;
     this.#stdout = "";
-    this.streamed = "";
   }
 
   /** The last line printed on stdout that is not empty. */
@@ -166,7 +164,6 @@ export class ChildOutput {
       return;
     }
     const text = line.slice(STREAM_MARK.length).replace(/\n$/, "").replaceAll("\\n", "\n");
-    this.streamed += text;
     this.#sink?.onStream(text);
   }
 
