@@ -9,7 +9,7 @@ const root = join(import.meta.dir, "..");
 const FLOORS = [
   ["lib", "errors", "config"],
   ["database"],
-  ["flow-engine", "languages"],
+  ["flow-engine", "languages", "expressions"],
   ["queue", "runner", "events"],
   ["http"],
   ["features"],

@@ -1,0 +1,222 @@
+/**
+ * Evaluation in QuickJS. Each evaluation has a runtime of its own, thus its own heap and globals, in which there is
+ * JavaScript and nothing else: no modules, files, network, timers. Only text goes in and comes out.
+ */
+import { type QuickJSContext, type QuickJSHandle, Scope } from "quickjs-emscripten-core";
+import { giveBack, type Instance, Overrun, takeInstance } from "./instance.ts";
+
+export interface Limits {
+  /** How long the code itself may run; waiting for functions is not counted. */
+  time_ms: number;
+  /** At least 16, since the interpreter is in there. */
+  memory_mb: number;
+  /** How deep calls and data may be nested. */
+  stack_kb: number;
+  /** How often functions may be called. */
+  calls: number;
+}
+
+export type HostFunction = (...args: unknown[]) => Promise<unknown>;
+
+export interface SandboxedFunction {
+  /** An async function, as text. */
+  source: string;
+  /** Its first arguments, as JSON; undefined is undefined. */
+  values: (string | undefined)[];
+  /** Its further arguments. What they throw becomes an exception in the sandbox. */
+  functions: HostFunction[];
+}
+
+/** A failure's cause is an error as text, `TypeError: not a function`, or names the limit that was met. */
+export type Outcome = { ok: true; value: unknown } | { ok: false; cause: string };
+
+/**
+ * The side of QuickJS, which takes what it needs of its globals before the expression can change them. A call of a
+ * function of the host is a promise that `settle` settles; the outcome goes to `done`. JSON knows no promises, and
+ * would make `{}` of one that was forgotten.
+ */
+const INNER_SIDE = `(call, done) => {
+  const { parse, stringify } = JSON, { eval: evaluate, Promise, String } = globalThis;
+  const waiting = new Map();
+  Object.defineProperty(Promise.prototype, "toJSON", { value() {
+    throw new TypeError("the value holds a promise: await it, or many of them with Promise.all");
+  } });
+  const read = (text) => text === undefined ? undefined : parse(text);
+  const describe = (error) => {
+    try {
+      return error instanceof Error ? String(error) : "a thrown " + (stringify(error) ?? String(error));
+    } catch {
+      return "an error that cannot be shown";
+    }
+  };
+  const hostFunction = (which) => (...args) => new Promise((resolve, reject) => {
+    waiting.set(call(which, stringify(args)), { resolve, reject });
+  });
+  return {
+    async start(source, functions, ...texts) {
+      try {
+        const hosts = Array.from({ length: functions }, (_, which) => hostFunction(which));
+        done(true, stringify(await evaluate(source)(...texts.map(read), ...hosts)));
+      } catch (error) {
+        done(false, describe(error));
+      }
+    },
+    settle(id, ok, text) {
+      const { resolve, reject } = waiting.get(id);
+      waiting.delete(id);
+      if (ok) return resolve(read(text));
+      const { name, message } = parse(text);
+      reject(Object.assign(new Error(message), { name }));
+    },
+  };
+}`;
+
+/** Runs it in a fresh sandbox. Nothing of it is left afterwards, functions that still work are not waited for. */
+export async function runInSandbox(program: SandboxedFunction, limits: Limits): Promise<Outcome> {
+  const instance = await takeInstance(limits.memory_mb);
+  try {
+    const evaluation = new Evaluation(instance, program, limits);
+    const outcome = await evaluation.run();
+    if (instance.overrun) throw new Overrun();
+    evaluation.dispose();
+    giveBack(instance);
+    return outcome.ok ? outcome : { ok: false, cause: metLimit(outcome.cause, instance, limits) };
+  } catch (error) {
+    // Thrown out of the instance, which is left as it is, half-way in something.
+    return { ok: false, cause: metLimit(error, instance, limits) };
+  }
+}
+
+/** Names the limit behind a failure, if there is one. */
+function metLimit(cause: unknown, instance: Instance, limits: Limits): string {
+  if (instance.overrun) return `The limit of ${limits.time_ms} ms of running time was met`;
+  const text = String(cause);
+  if (instance.refused || text.startsWith("InternalError: out of memory")) {
+    return `The limit of ${limits.memory_mb} MB of memory was met`;
+  }
+  if (cause instanceof RangeError || /^(Internal|Syntax)Error: stack overflow/.test(text)) {
+    return `The limit of ${limits.stack_kb} KB of stack was met, by calls or data nested too deeply`;
+  }
+  return typeof cause === "string" ? text : `The sandbox failed (${text})`;
+}
+
+class Evaluation {
+  private readonly program: SandboxedFunction;
+  private readonly limits: Limits;
+  private readonly instance: Instance;
+  private readonly scope = new Scope();
+  private readonly context: QuickJSContext;
+  private readonly settled: { id: number; ok: boolean; text: string | undefined }[] = [];
+  private outcome: Outcome | undefined;
+  private left_ms: number;
+  private calls = 0;
+  private waiting = 0;
+  private wake: () => void = () => {};
+
+  constructor(instance: Instance, program: SandboxedFunction, limits: Limits) {
+    this.instance = instance;
+    this.program = program;
+    this.limits = limits;
+    this.left_ms = limits.time_ms;
+    const runtime = this.scope.manage(instance.quickjs.newRuntime());
+    runtime.setMaxStackSize(limits.stack_kb * 1024);
+    this.context = this.scope.manage(runtime.newContext());
+  }
+
+  async run(): Promise<Outcome> {
+    const { context } = this;
+    const { start, settle } = this.timed(() => this.connect());
+    const { source, values, functions } = this.program;
+    const texts = values.map((text) => this.toHandle(text));
+    const counted = this.scope.manage(context.newNumber(functions.length));
+    this.step(() => this.call(start, [this.toHandle(source), counted, ...texts]));
+    while (!this.outcome) {
+      if (this.waiting === 0) return { ok: false, cause: "The promise of the expression never settles" };
+      if (this.settled.length === 0) await new Promise<void>((resolve) => (this.wake = resolve));
+      const { id, ok, text } = this.settled.shift()!;
+      this.waiting--;
+      const [number, flag] = [this.scope.manage(context.newNumber(id)), ok ? context.true : context.false];
+      this.step(() => this.call(settle, [number, flag, this.toHandle(text)]));
+    }
+    return this.outcome;
+  }
+
+  dispose(): void {
+    this.scope.dispose();
+  }
+
+  /** Sets up the inner side. */
+  private connect(): { start: QuickJSHandle; settle: QuickJSHandle } {
+    const { context, scope } = this;
+    const call = context.newFunction("call", (which, args) =>
+      context.newNumber(this.callHost(context.getNumber(which), context.getString(args))),
+    );
+    const done = context.newFunction("done", (ok, text) => {
+      const result = context.typeof(text) === "undefined" ? undefined : context.getString(text);
+      this.outcome = toOutcome(context.dump(ok), result);
+    });
+    const connect = scope.manage(context.unwrapResult(context.evalCode(`(${INNER_SIDE})`)));
+    const inner = this.call(connect, [scope.manage(call), scope.manage(done)]);
+    const member = (name: string) => scope.manage(context.getProp(inner, name));
+    return { start: member("start"), settle: member("settle") };
+  }
+
+  private callHost(which: number, args: string): number {
+    const id = this.calls++;
+    this.waiting++;
+    const settle = (ok: boolean, text: string | undefined) => {
+      this.settled.push({ id, ok, text });
+      this.wake();
+    };
+    const fail = (error: unknown) => {
+      const { name, message } = error instanceof Error ? error : new Error(String(error));
+      settle(false, JSON.stringify({ name, message }));
+    };
+    if (id >= this.limits.calls) fail(new RangeError(`the limit of ${this.limits.calls} calls was met`));
+    else this.work(which, args).then((text) => settle(true, text), fail);
+    return id;
+  }
+
+  private async work(which: number, args: string): Promise<string | undefined> {
+    return JSON.stringify(await this.program.functions[which]!(...JSON.parse(args)));
+  }
+
+  private call(which: QuickJSHandle, args: QuickJSHandle[]): QuickJSHandle {
+    const { context, scope } = this;
+    return scope.manage(context.unwrapResult(context.callFunction(which, context.undefined, args)));
+  }
+
+  private toHandle(text: string | undefined): QuickJSHandle {
+    const { context, scope } = this;
+    return text === undefined ? context.undefined : scope.manage(context.newString(text));
+  }
+
+  /** Lets the sandbox go on until it has nothing to do. */
+  private step(work: () => void): void {
+    this.timed(() => {
+      work();
+      let more = true;
+      while (more) {
+        const jobs = this.context.runtime.executePendingJobs();
+        more = jobs.error !== undefined;
+        jobs.dispose();
+      }
+    });
+  }
+
+  private timed<T>(work: () => T): T {
+    const started = performance.now();
+    this.instance.deadline = started + this.left_ms;
+    try {
+      return work();
+    } finally {
+      this.left_ms -= performance.now() - started;
+      this.instance.deadline = Number.POSITIVE_INFINITY;
+    }
+  }
+}
+
+function toOutcome(ok: boolean, text: string | undefined): Outcome {
+  if (!ok) return { ok: false, cause: text ?? "" };
+  return { ok: true, value: text === undefined ? undefined : JSON.parse(text) };
+}
