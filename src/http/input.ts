@@ -4,13 +4,27 @@ import { BadRequest, InvalidInput, PayloadTooLarge, SvcError } from "../errors.t
 import type { Operation } from "./operation.ts";
 
 /** One sentence per problem: where, what, what would be right. */
-export function explain(where: "query" | "body" | "value", error: z.ZodError): string {
+export function explain(where: "query" | "body" | "value", error: z.ZodError, value: unknown): string {
   return error.issues
     .map((issue) => {
       const path = issue.path.map(String).join(".");
-      return `${where}${path ? ` field \`${path}\`` : ""}: ${issue.message}`;
+      const id = idOnTheWay(value, issue.path);
+      const of = id === undefined ? "" : ` (of ${JSON.stringify(id)})`;
+      return `${where}${path ? ` field \`${path}\`${of}` : ""}: ${issue.message}`;
     })
     .join("; ");
+}
+
+/** The id of the innermost thing with one that a path leads into: a number in a list says little to a person. */
+function idOnTheWay(value: unknown, path: readonly PropertyKey[]): string | undefined {
+  let found: string | undefined;
+  let at = value as Record<PropertyKey, unknown> | null | undefined;
+  for (const name of path) {
+    if (typeof at !== "object" || at === null) break;
+    if (typeof at.id === "string") found = at.id;
+    at = at[name] as typeof at;
+  }
+  return found;
 }
 
 export function parseQuery(op: Operation, search: string): unknown {
@@ -49,7 +63,7 @@ export function refuseNul(where: string, value: unknown): void {
 
 export function checked(where: "query" | "body", schema: z.ZodType, value: unknown): unknown {
   const result = schema.safeParse(value);
-  if (!result.success) throw new InvalidInput(explain(where, result.error));
+  if (!result.success) throw new InvalidInput(explain(where, result.error, value));
   return result.data;
 }
 

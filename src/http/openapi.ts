@@ -33,6 +33,8 @@ export function describe(operations: readonly Operation[]): Record<string, unkno
     paths[op.path] ??= {};
     paths[op.path]![op.method.toLowerCase()] = describeOperation(op);
   }
+  const schemas: Record<string, unknown> = {};
+  hoistNamed(paths, schemas);
   return {
     openapi: "3.1.0",
     info: {
@@ -47,6 +49,7 @@ export function describe(operations: readonly Operation[]): Record<string, unkno
     tags: [...new Set(operations.map(tagOf))].sort().map((name) => ({ name })),
     paths,
     components: {
+      schemas,
       securitySchemes: {
         bearerAuth: { type: "http", scheme: "bearer" },
         cookieAuth: { type: "apiKey", in: "cookie", name: "token" },
@@ -81,6 +84,20 @@ const PROBLEM = {
 function tagOf(op: Operation): string {
   const scope = scopeOf({ ...op, scope: undefined });
   return scope ? scope.domain || "instance" : "instance";
+}
+
+const NAMED = "#/$defs/";
+
+/** Named schemas stand beside each one that uses them; references lead from the root, where OpenAPI has a place for them. */
+function hoistNamed(value: unknown, schemas: Record<string, unknown>): void {
+  if (typeof value !== "object" || value === null) return;
+  const node = value as Record<string, unknown>;
+  if (typeof node.$ref === "string" && node.$ref.startsWith(NAMED)) {
+    node.$ref = `#/components/schemas/${node.$ref.slice(NAMED.length)}`;
+  }
+  for (const inner of Object.values(node)) hoistNamed(inner, schemas);
+  Object.assign(schemas, node.$defs);
+  delete node.$defs;
 }
 
 function describeOperation(op: Operation): Record<string, unknown> {
