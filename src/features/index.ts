@@ -3,6 +3,10 @@ import { openapiOperation } from "../http/openapi.ts";
 import type { Operation } from "../http/operation.ts";
 import { auditOperations } from "./audit/operations.ts";
 import { concurrencyGroupOperations } from "./concurrency-groups/operations.ts";
+import { draftOperations } from "./drafts/operations.ts";
+import { flowDependencyOperations } from "./flows/dependency-operations.ts";
+import { flowListOperations } from "./flows/list-operations.ts";
+import { flowOperations } from "./flows/operations.ts";
 import { instanceOperations } from "./instance/operations.ts";
 import { batchOperations } from "./jobs/batch-operations.ts";
 import { cancelOperations } from "./jobs/cancel-operations.ts";
@@ -44,6 +48,10 @@ export const features: Feature[] = [
   { file: "src/features/storage/connection-operations.ts", operations: storageConnectionOperations },
   { file: "src/features/audit/operations.ts", operations: auditOperations },
   { file: "src/features/scripts/operations.ts", operations: scriptOperations },
+  { file: "src/features/flows/operations.ts", operations: flowOperations },
+  { file: "src/features/flows/list-operations.ts", operations: flowListOperations },
+  { file: "src/features/flows/dependency-operations.ts", operations: flowDependencyOperations },
+  { file: "src/features/drafts/operations.ts", operations: draftOperations },
   { file: "src/features/jobs/run-operations.ts", operations: runOperations },
   { file: "src/features/jobs/preview-operations.ts", operations: previewOperations },
   { file: "src/features/jobs/batch-operations.ts", operations: batchOperations },

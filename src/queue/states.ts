@@ -21,6 +21,7 @@ export type JobKind =
   | "script"
   | "preview"
   | "dependencies"
+  | "flowdependencies"
   | "identity"
   | "noop"
   /** A deployed flow, one that is not, the modules inside a loop or branch of one, and a script written in one. */

@@ -1,7 +1,7 @@
 /** Puts back jobs whose worker is gone, so that an acknowledged job is never lost. Counted on the row, and bounded. */
 import type { App } from "../context.ts";
+import { settleWithoutLock } from "../features/flows/locks.ts";
 import { canceledResult } from "../features/jobs/canceled.ts";
-import { settleLock } from "../features/scripts/service.ts";
 import { settlePlaces } from "../queue/concurrency.ts";
 import { finishJob, putBack } from "../queue/driver.ts";
 import { MAX_ATTEMPTS } from "../queue/states.ts";
@@ -59,9 +59,7 @@ export function createRescuer(app: App): Rescuer {
         canceled_reason: null,
       };
       if (!(await finishJob(tx, row))) return false;
-      if (job.kind === "dependencies") {
-        await settleLock(app, tx, job, { error: "the dependency job did not come to its end" });
-      }
+      await settleWithoutLock(app, tx, job, "the dependency job did not come to its end");
       await settlePlaces(tx, job, now);
       return true;
     });

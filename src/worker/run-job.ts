@@ -2,11 +2,11 @@
 import { and, eq } from "drizzle-orm";
 import type { App } from "../context.ts";
 import { StorageFull, SvcError } from "../errors.ts";
+import { settleWithoutLock } from "../features/flows/locks.ts";
 import { cachedResult, cacheResult } from "../features/jobs/cached-results.ts";
 import { canceledResult } from "../features/jobs/canceled.ts";
 import { jobEnvironment } from "../features/jobs/environment.ts";
 import { failureMark } from "../features/jobs/response-control.ts";
-import { settleLock } from "../features/scripts/service.ts";
 import { deployedByHash } from "../features/scripts/versions.ts";
 import { analyseScript } from "../languages/analyse.ts";
 import type { Language } from "../languages/types.ts";
@@ -19,6 +19,7 @@ import { type Ending, failure } from "./ending.ts";
 import { collectOutput, type Output } from "./job-output.ts";
 import { queueSuccessor, successorOf } from "./perpetual.ts";
 import { lockFor, resolveDependencies } from "./resolve-dependencies.ts";
+import { resolveFlowDependencies } from "./resolve-flow-dependencies.ts";
 
 /** A commit that fails (a full disk) is tried again at growing intervals: the result is kept in memory meanwhile. */
 const RETRY_MS = [100, 500, 1_000, 5_000, 15_000];
@@ -51,8 +52,9 @@ async function attempt(
   output: Output,
 ): Promise<Ending | "released"> {
   try {
-    if (job.kind === "dependencies") {
-      const ending = await resolveDependencies(app, job, output, signal);
+    if (isLockJob(job)) {
+      const resolve = job.kind === "dependencies" ? resolveDependencies : resolveFlowDependencies;
+      const ending = await resolve(app, job, output, signal);
       return signal.aborted ? await abortedEnding(app, job, signal) : ending;
     }
     if (job.kind === "identity") return { status: "success", result: job.args };
@@ -90,6 +92,10 @@ async function attempt(
       error instanceof SvcError ? error.message : "the server could not run the job; its log says more";
     return failure({ name: error instanceof SvcError ? error.name : "InternalErr", message });
   }
+}
+
+function isLockJob({ kind }: Job): boolean {
+  return kind === "dependencies" || kind === "flowdependencies";
 }
 
 interface Code {
@@ -227,7 +233,7 @@ async function store(
     if (job.delete_after_use) await tx.insert(jobLogs).values({ job_id: job.id, seq: 0, content: DELETED });
     else await output?.store(tx);
     if (ending.also) await ending.also(tx);
-    else if (job.kind === "dependencies") await settleLock(app, tx, job, { error: errorText(result) });
+    else if (isLockJob(job)) await settleWithoutLock(app, tx, job, errorText(result));
     if (successor) await queueSuccessor(app, tx, job, successor);
     if (job.concurrency_key !== null) {
       await settlePlaces(tx, job, completed_at);

@@ -6,8 +6,8 @@ import { BadRequest, NotFound, Unauthorized } from "../../errors.ts";
 import { isUuid } from "../../lib/ids.ts";
 import { settlePlaces } from "../../queue/concurrency.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
+import { settleWithoutLock } from "../flows/locks.ts";
 import { isOwner, namesOf } from "../permissions.ts";
-import { settleLock } from "../scripts/service.ts";
 import { canceledResult } from "./canceled.ts";
 
 /**
@@ -168,9 +168,7 @@ async function cancelUnfinished(
       .where(and(eq(jobs.id, job.id), whileRunning ? ne(jobs.state, "completed") : eq(jobs.state, "queued")))
       .returning({ id: jobs.id });
     if (ended) {
-      if (job.kind === "dependencies") {
-        await settleLock(app, tx, job, { error: `the dependency job was canceled: ${canceled_reason}` });
-      }
+      await settleWithoutLock(app, tx, job, `the dependency job was canceled: ${canceled_reason}`);
       if (job.concurrency_key !== null) {
         await settlePlaces(tx, job, now);
         tx.afterCommit(app.queue.wake);

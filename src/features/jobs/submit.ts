@@ -34,12 +34,14 @@ export interface Submission {
   kind: JobKind;
   script_path: string | undefined;
   script_hash: string | undefined;
-  language: string;
+  language: string | undefined;
   tag: string;
   priority: number;
   timeout_s: number | undefined;
   raw_code?: string | undefined;
   raw_lock?: string | undefined;
+  /** JSON text of a flow that is not deployed. */
+  raw_flow?: string | undefined;
   /** JSON text of an object. */
   args: string;
   /** JSON text of what the preprocessor is handed: it makes main's arguments of it. */
@@ -218,7 +220,7 @@ function toRow(
     kind: submission.kind,
     script_path: submission.script_path ?? null,
     script_hash: submission.script_hash ?? null,
-    language: submission.language,
+    language: submission.language ?? null,
     tag: submission.tag,
     priority: submission.priority,
     timeout_s: submission.timeout_s ?? null,
@@ -247,7 +249,7 @@ function toRow(
     flow_step_id: null,
     flow_index: null,
     flow_version: null,
-    raw_flow: null,
+    raw_flow: submission.raw_flow ?? null,
     flow_body: null,
     concurrency_key: concurrency?.key ?? null,
     concurrent_limit: concurrency?.limit ?? null,

@@ -51,7 +51,7 @@ export async function createScript(ctx: WorkspaceContext, body: NewScript): Prom
 }
 
 /** Whoever calls the script acts as that person: nobody but an admin says so for somebody else. */
-function checkOnBehalfOf(ctx: WorkspaceContext, email: string | undefined): void {
+export function checkOnBehalfOf(ctx: WorkspaceContext, email: string | undefined): void {
   const { member } = ctx.caller;
   if (email === undefined || email === member.email || member.is_admin) return;
   throw new Forbidden(`only an admin deploys on behalf of somebody else: on_behalf_of_email is ${email}`);

@@ -134,7 +134,9 @@ function pathIn(given: string | undefined): string {
 function toBucket(path: string, value: unknown): S3Resource {
   const parsed = S3Resource.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new BadRequest(`resource ${path} does not say where a bucket is: ${explain("value", parsed.error)}`);
+  throw new BadRequest(
+    `resource ${path} does not say where a bucket is: ${explain("value", parsed.error, value)}`,
+  );
 }
 
 /** Operators run and view: they take files away or to another place only through the jobs they run. */

@@ -1,8 +1,9 @@
 /** Everything the caller can run, in all its workspaces. */
 import { and, asc, eq, inArray } from "drizzle-orm";
 import { z } from "zod";
-import type { UserContext } from "../../context.ts";
+import type { App, UserContext } from "../../context.ts";
 import { operation, responds } from "../../http/operation.ts";
+import { flows, flowVersions } from "../flows/tables.ts";
 import { canRead } from "../permissions.ts";
 import { scripts } from "../scripts/tables.ts";
 import { resolveMember } from "../workspaces/members.ts";
@@ -21,11 +22,38 @@ const Runnable = z.object({
   endpoint_ai_sync: z.string(),
 });
 
-async function runnablesOf(ctx: UserContext): Promise<z.input<typeof Runnable>[]> {
+type Runnable = z.input<typeof Runnable>;
+
+type Found = Pick<Runnable, "workspace" | "path" | "kind" | "summary" | "description"> & {
+  schema: unknown;
+  extra_perms: Record<string, boolean>;
+};
+
+async function runnablesOf(ctx: UserContext): Promise<Runnable[]> {
   const { app, caller } = ctx;
   const bound = caller.identity.token?.workspace_id;
   const ids = (await workspacesOf(ctx)).map(({ id }) => id).filter((id) => !bound || id === bound);
   if (ids.length === 0) return [];
+  const found: Runnable[] = [];
+  for (const { extra_perms, ...runnable } of [
+    ...(await liveScripts(app, ids)),
+    ...(await liveFlows(app, ids)),
+  ]) {
+    const { workspace, path, kind } = runnable;
+    const member = await resolveMember(app, caller.identity, workspace);
+    if (!member || member.disabled || !canRead(member, path, extra_perms)) continue;
+    const target = `${kind === "flow" ? "f" : "p"}/${path}`;
+    found.push({
+      ...runnable,
+      endpoint_async: `/w/${workspace}/jobs/run/${target}`,
+      endpoint_sync: `/w/${workspace}/jobs/run_wait_result/${target}`,
+      endpoint_ai_sync: `/w/${workspace}/jobs/ai_sync/${target}`,
+    });
+  }
+  return found;
+}
+
+async function liveScripts(app: App, workspaces: string[]): Promise<Found[]> {
   const live = and(eq(scripts.archived, false), eq(scripts.deleted, false), eq(scripts.ready, true));
   const rows = await app.db.read
     .select({
@@ -38,35 +66,30 @@ async function runnablesOf(ctx: UserContext): Promise<z.input<typeof Runnable>[]
       extra_perms: scripts.extra_perms,
     })
     .from(scripts)
-    .where(and(inArray(scripts.workspace_id, ids), live))
+    .where(and(inArray(scripts.workspace_id, workspaces), live))
     .orderBy(asc(scripts.workspace_id), asc(scripts.path), asc(scripts.seq));
   // Versions come in the order they were deployed: the last one of a path stands.
   const newest = new Map(rows.map((row) => [`${row.workspace}\n${row.path}`, row]));
-  const found: z.input<typeof Runnable>[] = [];
-  for (const {
-    workspace,
-    path,
-    summary,
-    description,
-    schema,
-    no_main_func,
-    extra_perms,
-  } of newest.values()) {
-    const member = await resolveMember(app, caller.identity, workspace);
-    if (!member || member.disabled || no_main_func || !canRead(member, path, extra_perms)) continue;
-    found.push({
-      workspace,
-      path,
-      kind: "script",
-      summary,
-      description,
-      schema,
-      endpoint_async: `/w/${workspace}/jobs/run/p/${path}`,
-      endpoint_sync: `/w/${workspace}/jobs/run_wait_result/p/${path}`,
-      endpoint_ai_sync: `/w/${workspace}/jobs/ai_sync/p/${path}`,
-    });
-  }
-  return found;
+  return [...newest.values()]
+    .filter((row) => !row.no_main_func)
+    .map(({ no_main_func: _, ...row }) => ({ ...row, kind: "script" }));
+}
+
+async function liveFlows(app: App, workspaces: string[]): Promise<Found[]> {
+  const rows = await app.db.read
+    .select({
+      workspace: flows.workspace_id,
+      path: flows.path,
+      summary: flows.summary,
+      description: flows.description,
+      schema: flowVersions.schema,
+      extra_perms: flows.extra_perms,
+    })
+    .from(flows)
+    .innerJoin(flowVersions, eq(flowVersions.id, flows.ready_version))
+    .where(and(inArray(flows.workspace_id, workspaces), eq(flows.archived, false)))
+    .orderBy(asc(flows.workspace_id), asc(flows.path));
+  return rows.map((row) => ({ ...row, kind: "flow" }));
 }
 
 export const listAllRunnables = operation({

@@ -1,0 +1,79 @@
+/** Drafts: what somebody was about to deploy. Nothing is checked of them but where they stand. */
+import { and, eq } from "drizzle-orm";
+import type { WorkspaceContext } from "../../context.ts";
+import type { Reader } from "../../database/database.ts";
+import { Forbidden, NotFound } from "../../errors.ts";
+import { checkPath } from "../../lib/paths.ts";
+import { flows } from "../flows/tables.ts";
+import { canWrite } from "../permissions.ts";
+import { findLatest } from "../scripts/versions.ts";
+import { drafts } from "./tables.ts";
+
+export type DraftKind = (typeof drafts.$inferSelect)["kind"];
+
+interface Place {
+  workspace_id: string;
+  kind: DraftKind;
+  path: string;
+}
+
+const at = ({ workspace_id, kind, path }: Place) =>
+  and(eq(drafts.workspace_id, workspace_id), eq(drafts.kind, kind), eq(drafts.path, path));
+
+/** What the draft holds; undefined when there is none. */
+export async function draftOf(db: Reader, place: Place): Promise<unknown> {
+  const [row] = await db.select({ value: drafts.value }).from(drafts).where(at(place));
+  return row?.value;
+}
+
+/** Keeps a draft, in place of the one before. @throws BadRequest for a bad path, Forbidden */
+export async function saveDraft(
+  ctx: WorkspaceContext,
+  draft: { kind: DraftKind; path: string; value: unknown },
+): Promise<void> {
+  const path = checkPath(draft.path);
+  const place = { workspace_id: ctx.caller.member.workspace_id, kind: draft.kind, path };
+  await requireWrite(ctx, place);
+  await ctx.write({ resource: path }, async (tx) => {
+    const row = { ...place, value: draft.value, created_by: ctx.username, created_at: ctx.app.clock() };
+    await tx
+      .insert(drafts)
+      .values(row)
+      .onConflictDoUpdate({ target: [drafts.workspace_id, drafts.kind, drafts.path], set: row });
+  });
+}
+
+/** @throws NotFound, Forbidden */
+export async function deleteDraft(
+  ctx: WorkspaceContext,
+  { kind, path }: { kind: DraftKind; path: string },
+): Promise<void> {
+  const place = { workspace_id: ctx.caller.member.workspace_id, kind, path };
+  await requireWrite(ctx, place);
+  await ctx.write({ resource: path }, async (tx) => {
+    const deleted = await tx.delete(drafts).where(at(place)).returning({ path: drafts.path });
+    if (deleted.length === 0) {
+      throw new NotFound(`draft of ${kind} ${path} in workspace ${place.workspace_id}`);
+    }
+  });
+}
+
+/** Who may deploy there may keep a draft there. */
+async function requireWrite(ctx: WorkspaceContext, place: Place): Promise<void> {
+  if (!canWrite(ctx.caller.member, place.path, await permissionsOf(ctx.app.db.read, place))) {
+    throw new Forbidden(`${ctx.username} may not write to ${place.path}`);
+  }
+}
+
+async function permissionsOf(
+  db: Reader,
+  { workspace_id, kind, path }: Place,
+): Promise<Record<string, boolean>> {
+  if (kind === "script") return (await findLatest(db, workspace_id, path))?.extra_perms ?? {};
+  if (kind !== "flow") return {};
+  const [flow] = await db
+    .select({ extra_perms: flows.extra_perms })
+    .from(flows)
+    .where(and(eq(flows.workspace_id, workspace_id), eq(flows.path, path)));
+  return flow?.extra_perms ?? {};
+}

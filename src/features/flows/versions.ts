@@ -1,0 +1,211 @@
+/** Which version of a flow a path or a number stands for: asked on every run, so answered from memory when it can be. */
+import { and, eq, type SQL, sql } from "drizzle-orm";
+import type { App } from "../../context.ts";
+import type { Reader } from "../../database/database.ts";
+import { BadRequest, NotFound } from "../../errors.ts";
+import type { FlowValue } from "../../flow-engine/types.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { type Flow, type FlowVersion, flows, flowVersions } from "./tables.ts";
+
+/** What running a flow needs to know: the steps of one version, and what holds for the flow whichever version it is. */
+export interface DeployedFlow {
+  version: number;
+  workspace_id: string;
+  path: string;
+  value: FlowValue;
+  /** JSON Schema of its input. */
+  schema: unknown;
+  tag: string;
+  priority: number;
+  timeout_s: number | undefined;
+  visible_to_runner_only: boolean;
+  ws_error_handler_muted: boolean;
+  on_behalf_of_email: string | undefined;
+  /** Who deployed the version. */
+  created_by: string;
+  extra_perms: Record<string, boolean>;
+}
+
+const MAX_CACHED = 1_000;
+
+interface Cache {
+  byPath: Map<string, DeployedFlow>;
+  byVersion: Map<string, DeployedFlow>;
+  /** Steps of versions that run; they never change. */
+  values: Map<string, FlowValue>;
+  /** Raised by every change, so that a lookup begun before one does not store what it saw. */
+  generation: number;
+}
+
+const cacheOf = perApp<App, Cache>(() => ({
+  byPath: new Map(),
+  byVersion: new Map(),
+  values: new Map(),
+  generation: 0,
+}));
+
+const key = (workspace_id: string, name: string | number) => `${workspace_id}\n${name}`;
+
+/** Forgets what was remembered of a flow, all its versions; called after a commit that changed it. */
+export function forgetFlow(app: App, workspace_id: string, path: string): void {
+  const cache = cacheOf(app);
+  cache.generation++;
+  cache.byPath.delete(key(workspace_id, path));
+  for (const [name, flow] of cache.byVersion) {
+    if (flow.path === path && flow.workspace_id === workspace_id) cache.byVersion.delete(name);
+  }
+}
+
+/**
+ * The newest version of a path that is ready to run.
+ * @throws NotFound when there is no such flow; BadRequest when it has no version that can run, saying why
+ */
+export function deployedFlowByPath(
+  app: App,
+  workspace_id: string,
+  path: string,
+): DeployedFlow | Promise<DeployedFlow> {
+  return cacheOf(app).byPath.get(key(workspace_id, path)) ?? loadByPath(app, workspace_id, path);
+}
+
+/**
+ * The version with this number, superseded ones included.
+ * @throws NotFound, or BadRequest when it cannot run
+ */
+export function deployedFlowByVersion(
+  app: App,
+  workspace_id: string,
+  version: number,
+): DeployedFlow | Promise<DeployedFlow> {
+  return cacheOf(app).byVersion.get(key(workspace_id, version)) ?? loadByVersion(app, workspace_id, version);
+}
+
+/**
+ * The steps of a version for a run that has begun: they are there whatever has become of the flow since.
+ * @throws NotFound
+ */
+export function flowValueOf(app: App, workspace_id: string, version: number): FlowValue | Promise<FlowValue> {
+  const cache = cacheOf(app);
+  const name = key(workspace_id, version);
+  return cache.byVersion.get(name)?.value ?? cache.values.get(name) ?? loadValue(app, workspace_id, version);
+}
+
+async function loadValue(app: App, workspace_id: string, version: number): Promise<FlowValue> {
+  const [row] = await app.db.read
+    .select({ value: flowVersions.value, ready: flowVersions.ready })
+    .from(flowVersions)
+    .where(and(eq(flowVersions.workspace_id, workspace_id), eq(flowVersions.id, version)));
+  if (!row) throw new NotFound(`flow version ${version} in workspace ${workspace_id}`);
+  if (row.ready) remember(cacheOf(app).values, key(workspace_id, version), row.value);
+  return row.value;
+}
+
+async function loadByPath(app: App, workspace_id: string, path: string): Promise<DeployedFlow> {
+  const cache = cacheOf(app);
+  const { generation } = cache;
+  const found = await findOfPath(
+    app.db.read,
+    workspace_id,
+    path,
+    sql`coalesce(${flows.ready_version}, ${flows.version})`,
+  );
+  if (!found) throw new NotFound(`flow ${path} in workspace ${workspace_id}`);
+  const deployed = toDeployed(found);
+  if (cache.generation === generation) remember(cache.byPath, key(workspace_id, path), deployed);
+  return deployed;
+}
+
+async function loadByVersion(app: App, workspace_id: string, version: number): Promise<DeployedFlow> {
+  const cache = cacheOf(app);
+  const { generation } = cache;
+  const found = await findVersion(app.db.read, workspace_id, version);
+  if (!found) throw new NotFound(`flow version ${version} in workspace ${workspace_id}`);
+  const deployed = toDeployed(found);
+  if (cache.generation === generation) remember(cache.byVersion, key(workspace_id, version), deployed);
+  return deployed;
+}
+
+/** A flow with one of its versions. */
+export interface FlowAt {
+  flow: Flow;
+  version: FlowVersion;
+}
+
+/** One version with its flow, whatever its state. */
+export async function findVersion(
+  db: Reader,
+  workspace_id: string,
+  version: number,
+): Promise<FlowAt | undefined> {
+  return findAt(db, and(eq(flowVersions.workspace_id, workspace_id), eq(flowVersions.id, version)));
+}
+
+/** The newest version of a path with its flow, whatever its state. */
+export async function findLatest(
+  db: Reader,
+  workspace_id: string,
+  path: string,
+): Promise<FlowAt | undefined> {
+  return findOfPath(db, workspace_id, path, flows.version);
+}
+
+function findOfPath(
+  db: Reader,
+  workspace_id: string,
+  path: string,
+  version: SQL | typeof flows.version,
+): Promise<FlowAt | undefined> {
+  return findAt(
+    db,
+    and(eq(flows.workspace_id, workspace_id), eq(flows.path, path), eq(flowVersions.id, version)),
+  );
+}
+
+async function findAt(db: Reader, which: SQL | undefined): Promise<FlowAt | undefined> {
+  const [row] = await db
+    .select({ flow: flows, version: flowVersions })
+    .from(flowVersions)
+    .innerJoin(
+      flows,
+      and(eq(flows.workspace_id, flowVersions.workspace_id), eq(flows.path, flowVersions.path)),
+    )
+    .where(which);
+  return row;
+}
+
+/** @throws BadRequest when it cannot run */
+function toDeployed({ flow, version }: FlowAt): DeployedFlow {
+  const { workspace_id, path } = flow;
+  if (flow.archived) {
+    throw new BadRequest(`flow ${path} in workspace ${workspace_id} is archived and cannot be run`);
+  }
+  if (!version.ready) throw notReady(flow, version);
+  return {
+    version: version.id,
+    workspace_id,
+    path,
+    value: version.value,
+    schema: version.schema,
+    tag: flow.tag ?? "flow",
+    priority: flow.priority ?? version.value.priority ?? 0,
+    timeout_s: flow.timeout ?? undefined,
+    visible_to_runner_only: flow.visible_to_runner_only,
+    ws_error_handler_muted: flow.ws_error_handler_muted,
+    on_behalf_of_email: flow.on_behalf_of_email ?? undefined,
+    created_by: version.created_by,
+    extra_perms: flow.extra_perms,
+  };
+}
+
+function notReady({ path }: Flow, { id, lock_job, lock_error_logs }: FlowVersion): BadRequest {
+  if (lock_job === null) return new BadRequest(`flow ${path} is a draft and cannot run: deploy it first`);
+  const why = lock_error_logs
+    ? `the dependencies of its scripts could not be resolved: ${lock_error_logs}`
+    : "the dependencies of its scripts are still being resolved";
+  return new BadRequest(`version ${id} of flow ${path} cannot run: ${why}`);
+}
+
+function remember<V>(map: Map<string, V>, name: string, value: V): void {
+  if (map.size >= MAX_CACHED) map.delete(map.keys().next().value!);
+  map.set(name, value);
+}
