@@ -63,6 +63,7 @@ const COMMANDS = [
   ["routes"],
   ...["list", "get", "logs", "result", "cancel"].map((verb) => ["job", verb]),
   ...["push", "list", "show"].map((verb) => ["script", verb]),
+  ...["push", "list", "show", "archive", "graph"].map((verb) => ["flow", verb]),
   ...["set", "get", "list"].map((verb) => ["variable", verb]),
   ...["create", "list"].map((verb) => ["workspace", verb]),
   ...["create", "list"].map((verb) => ["token", verb]),
@@ -71,7 +72,17 @@ const COMMANDS = [
 
 test("every help fits 80 columns, and tells about --json with examples", async () => {
   using place = newPlace();
-  const all = [[], ...COMMANDS, ["job"], ["script"], ["variable"], ["workspace"], ["token"], ["user"]];
+  const all = [
+    [],
+    ...COMMANDS,
+    ["job"],
+    ["script"],
+    ["flow"],
+    ["variable"],
+    ["workspace"],
+    ["token"],
+    ["user"],
+  ];
   const helps = await Promise.all(all.map((words) => place.svc([...words, "--help"])));
   for (const [index, { code, out, err }] of helps.entries()) {
     expect({ of: all[index], code, err }).toEqual({ of: all[index]!, code: 0, err: "" });
