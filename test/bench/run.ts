@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Table from "cli-table3";
+import { lists } from "./lists.ts";
 import {
   type Bench,
   EXECUTABLE,
@@ -239,6 +240,7 @@ await firstCalls(server);
 await server.stop();
 await echo.stop();
 await streams();
+(await lists(scale)).forEach(record);
 await starts();
 await memory();
 
