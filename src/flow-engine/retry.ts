@@ -1,5 +1,6 @@
-import type { Env } from "./state.ts";
+import type { Move } from "./state.ts";
 import type { Retry } from "./types.ts";
+import { evaluated, innerError } from "./values.ts";
 
 /** Nobody waits longer than this for the next try, in seconds. */
 const MAX_DELAY_S = 7 * 24 * 3600;
@@ -9,23 +10,24 @@ const MAX_DELAY_S = 7 * 24 * 3600;
  * random_factor percent).
  * @param tries failures before this one
  * @returns undefined when it is not to be tried again
+ * @throws what `retry_if` throws
  */
 export async function retryDelay(
+  move: Move,
   retry: Retry,
   tries: number,
-  env: Env,
   error: unknown,
 ): Promise<number | undefined> {
   const constant = retry.constant?.attempts ?? 0;
   const exponential = retry.exponential;
   if (tries >= constant + (exponential?.attempts ?? 0)) return undefined;
   if (retry.retry_if) {
-    const inner = (error as { error?: unknown } | null)?.error ?? error;
-    if (!(await env.evaluate(retry.retry_if.expr, { result: error, error: inner }))) return undefined;
+    const extra = { result: { value: error }, error: innerError(error) };
+    if (!(await evaluated(move, "retry_if", retry.retry_if.expr, extra))) return undefined;
   }
   if (tries < constant) return retry.constant!.seconds;
   const { multiplier, seconds, random_factor = 0 } = exponential!;
   const delay = multiplier * seconds ** (tries - constant + 1);
-  const swing = 1 + ((env.random() * 2 - 1) * random_factor) / 100;
+  const swing = 1 + ((move.env.random() * 2 - 1) * random_factor) / 100;
   return Math.min(Math.max(0, delay * swing), MAX_DELAY_S);
 }

@@ -4,58 +4,83 @@ import type { FlowModule } from "./types.ts";
 /** Where the result of a module is found: it is kept once, by the job that made it. */
 export type ResultRef =
   | { job: string }
-  /** The results of a module's iterations or branches, in order: the children of the frame `of`. */
-  | { gather: string; of: string }
+  /**
+   * The results of a module's iterations or branches, `count` of them by index: of the children of the frame `of`, the
+   * newest at each index, since a module that was tried again has older ones. Null where it failed, or there is none.
+   */
+  | { gather: string; of: string; count: number }
   | { value: unknown };
 
 /** Iterations of a loop, or branches that all run. */
 export interface Many {
   /** Unknown for a while loop. */
-  total: number | undefined;
+  total?: number;
+  /** How many may run at once. */
+  most: number;
   started: number;
-  running: number;
-  /** It ends once what runs has ended: a condition said stop, or an iteration failed. */
-  stopping?: "done" | "failed";
-  /** JSON text of the first failure that was not to be skipped. */
-  error?: string;
+  /** Jobs of those that run, by index. */
+  running: Record<string, string>;
+  /** No more begin: a condition said stop, or one failed. It ends once what runs has ended. */
+  stopping?: boolean;
+  failed?: Failure;
+}
+
+/** The first failure that was not to be skipped. What is final does not get better when it is tried again. */
+export interface Failure {
+  job: string;
+  error: unknown;
+  final: boolean;
 }
 
 export interface ModuleState {
   id: string;
-  type: "WaitingForExecutor" | "InProgress" | "WaitingForEvents" | "Success" | "Failure";
+  type: "InProgress" | "WaitingForEvents" | "Success" | "Failure";
   /** The job of the module, or of its newest iteration. */
   job?: string;
   skipped?: boolean;
   result?: ResultRef;
   branch_chosen?: { type: "branch" | "default"; branch?: number };
   many?: Many;
+  /** The newest of them. */
   failed_retries?: string[];
 }
+
+export interface ApprovalConditions {
+  required_events: number;
+  user_auth_required: boolean;
+  user_groups_required: string[];
+  self_approval_disabled: boolean;
+}
+
+/** What a frame waits for other than a child; `until` is in milliseconds since 1970. */
+export type Wait =
+  | { for: "sleep" | "retry"; until: number }
+  | { for: "events"; until: number; approval: ApprovalConditions };
 
 export interface FrameState {
   /** Index of the module that runs, or waits; the number of modules once all have run. */
   step: number;
-  /** Of the modules that have begun, by index. */
+  /** Of the modules that have begun, by index, and of the one that approvals are awaited for. */
   modules: ModuleState[];
   failure?: ModuleState;
   preprocessor?: ModuleState;
-  /** Result of the module that ran last; none: the frame's own input stands for it. */
+  /** Result of the module that ran last; none: the frame's own input stands for it. For the failure module, the error. */
   previous?: ResultRef;
-  /** What the frame waits for other than a child. */
-  waits?: "sleep" | "retry" | "events";
-  /** Failures of the running module so far. */
+  waits?: Wait;
+  /** Failures so far of the module that runs. */
   fail_count?: number;
-  /** The module whose approvals the next one may read. */
-  resumed?: string;
+  /** The module whose approvals the next one may read, and the error value it reads instead when there were none. */
+  resumed?: { module: string; refused?: unknown };
   ended?: boolean;
 }
 
-/** A list of modules with what belongs to the flow as a whole. */
+/** A list of modules with what belongs to the flow as a whole: a nested frame has its modules alone. */
 export interface Frame {
   modules: FlowModule[];
   failure_module?: FlowModule | undefined;
   preprocessor_module?: FlowModule | undefined;
   skip_expr?: string | undefined;
+  early_return?: string | undefined;
 }
 
 export type ChildStatus = "success" | "failure" | "canceled" | "skipped";
@@ -71,14 +96,14 @@ export type FrameEvent =
       status: ChildStatus;
       /** JSON text. */
       result: string;
-      /** A condition inside stopped it early. */
+      /** A nested frame ended early, as its `end` said. */
       stopped?: boolean | undefined;
     }
   /** The moment that was asked for has come. */
   | { type: "woken" }
-  /** Enough approvals are there. */
-  | { type: "resumed" }
-  | { type: "disapproved"; by: string };
+  /** Enough approvals of the module are there. */
+  | { type: "resumed"; module: string }
+  | { type: "disapproved"; module: string; by: string };
 
 /** Which modules a nested frame runs. */
 export type Body = { of: "loop" } | { of: "branch"; branch: number } | { of: "default" };
@@ -96,8 +121,10 @@ export type Step =
       module: string;
       /** The leaf itself: the module, or the only one inside a loop. */
       leaf: FlowModule;
-      args: Record<string, unknown>;
+      /** An object; for an identity, any value: its result. */
+      args: unknown;
       index?: number;
+      timeout_s?: number;
     }
   /** Run nested modules. */
   | {
@@ -107,16 +134,19 @@ export type Step =
       body: Body;
       index?: number;
       iter?: Iter;
-      /** What its first module sees as the result before it; none: its input. */
+      /** What its state begins with: the result its first module sees as the one before it. None: its input. */
       previous?: ResultRef;
     }
-  /** Keep what a loop goes over. */
+  /** Keep what a loop goes over, in place of what was kept for it before. */
   | { type: "items"; module: string; items: unknown[] }
-  /** Stop what still runs of a module. */
+  /** Stop what still runs of a module. Each is awaited: it is to end, whatever its status. */
   | { type: "cancel"; module: string }
   /** The preprocessor's result is the flow's input from here on; then `start` again. */
   | { type: "input"; result: ResultRef }
+  /** Where the state waits for something else or nothing any more, an earlier `wake` is void. */
   | { type: "wake"; at: number }
+  /** The module of `early_return` has its result. */
+  | { type: "early"; result: ResultRef }
   | { type: "end"; status: "success" | "failure" | "skipped"; result: ResultRef; stopped?: boolean };
 
 /** What a transition may ask: values, never effects. */
@@ -124,8 +154,7 @@ export interface Env {
   /** Id of the frame's own job. */
   readonly frame: string;
   /** @throws Error that says what is wrong with the expression */
-  evaluate(expr: string, extra: Extra): Promise<unknown>;
-  resolve(ref: ResultRef): Promise<unknown>;
+  evaluate(expr: string, scope: Scope): Promise<unknown>;
   /** An element of what a loop goes over. */
   item(module: string, index: number): unknown;
   newId(): string;
@@ -137,9 +166,15 @@ export interface Env {
 
 /** Names an expression sees beside those of its frame. */
 export interface Extra {
-  result?: unknown;
+  /** Found only if the expression names it: it may be large. */
+  result?: ResultRef;
   error?: unknown;
   iter?: Iter;
+}
+
+export interface Scope extends Extra {
+  /** The frame as it stands in the middle of the transition: newer than what is stored. */
+  state: FrameState;
 }
 
 export interface Transition {

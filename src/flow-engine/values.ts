@@ -1,14 +1,31 @@
+/** Expressions and errors as values. */
 import type { Extra, Move } from "./state.ts";
 import type { InputTransform, InputTransforms } from "./types.ts";
 
-/** A transform's value. @throws what its expression throws */
+/** @throws Error that names the field */
+export async function evaluated(
+  move: Move,
+  field: string,
+  expr: string,
+  extra: Extra = {},
+): Promise<unknown> {
+  try {
+    return await move.env.evaluate(expr, { ...extra, state: move.state });
+  } catch (cause) {
+    const { name, message } = cause as Error;
+    throw fault(name, `${field}: ${message}`);
+  }
+}
+
+/** A transform's value. @throws Error that names the field */
 export async function transformed(
   move: Move,
+  field: string,
   transform: InputTransform | number,
-  extra: Extra,
+  extra: Extra = {},
 ): Promise<unknown> {
   if (typeof transform === "number") return transform;
-  return transform.type === "static" ? transform.value : move.env.evaluate(transform.expr, extra);
+  return transform.type === "static" ? transform.value : evaluated(move, field, transform.expr, extra);
 }
 
 /** A step's arguments. @throws Error that names the argument */
@@ -19,19 +36,60 @@ export async function argsOf(
 ): Promise<Record<string, unknown>> {
   const args: Record<string, unknown> = {};
   for (const [name, transform] of Object.entries(transforms)) {
-    args[name] = await named(`input ${name}`, () => transformed(move, transform, extra));
+    args[name] = await transformed(move, `input ${name}`, transform, extra);
   }
   return args;
 }
 
-/** Says of an error which field it comes from. */
-export async function named<T>(field: string, work: () => Promise<T>): Promise<T> {
+/** A number that must be at least `least`. @throws Error that names the field */
+export async function numberOf(
+  move: Move,
+  field: string,
+  transform: InputTransform | number,
+  least: number,
+  extra: Extra = {},
+): Promise<number> {
+  const value = await transformed(move, field, transform, extra);
+  // Not Number(value): it makes 0 of null and of an empty text.
+  const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
+  if (typeof number === "number" && number >= least) return number;
+  throw fault(
+    "InvalidNumber",
+    `${field} must be a number of at least ${least}, and is ${JSON.stringify(value)}`,
+  );
+}
+
+/**
+ * What is thrown becomes the error value of the step; what had been asked for until then is not asked for.
+ * @param step_id undefined: the flow as a whole
+ */
+export async function tried<T>(
+  move: Move,
+  step_id: string | undefined,
+  work: () => Promise<T>,
+): Promise<{ value: T } | { error: unknown }> {
+  const before = move.steps.length;
   try {
-    return await work();
+    return { value: await work() };
   } catch (cause) {
+    move.steps.length = before;
     const { name, message } = cause as Error;
-    throw fault(name, `${field}: ${message}`);
+    return { error: { error: { name, message, ...(step_id === undefined ? {} : { step_id }) } } };
   }
+}
+
+/** The error value of a failed job, with the innermost step it comes from. @param result JSON text */
+export function errorValue(result: string, step_id: string): unknown {
+  const value = JSON.parse(result) as { error?: Record<string, unknown> } | null;
+  if (typeof value?.error !== "object" || value.error === null) {
+    return { error: { name: "Error", message: "the step failed", step_id, result: value } };
+  }
+  return { ...value, error: { ...value.error, step_id: value.error.step_id ?? step_id } };
+}
+
+/** What expressions know as `error`. */
+export function innerError(error: unknown): unknown {
+  return (error as { error?: unknown } | null)?.error ?? error;
 }
 
 export function fault(name: string, message: string): Error {
