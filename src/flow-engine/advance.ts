@@ -79,13 +79,8 @@ export async function succeeded(move: Move, place: Place, result: ResultRef, tex
   own.type = "Success";
   own.result = result;
   if (kind === "step") return completed(move, place, result);
-  if (kind === "failure") return end(move, recovers(text) ? "success" : "failure", result);
+  if (kind === "failure") return end(move, "failure", result);
   move.steps.push({ type: "input", result });
-}
-
-/** A failure module that answers with `recover: true` has put things right: the flow counts as a success. */
-function recovers(text = "null"): boolean {
-  return (JSON.parse(text) as { recover?: unknown } | null)?.recover === true;
 }
 
 /** A module has a result: does the flow stop here, wait, or go on? */

@@ -91,7 +91,7 @@ async function launchOne(
 }
 
 /** A loop over one plain step needs no frame for each iteration. */
-function onlyLeaf({ value }: FlowModule): FlowModule | undefined {
+export function onlyLeaf({ value }: FlowModule): FlowModule | undefined {
   if (value.type !== "forloopflow" && value.type !== "whileloopflow") return undefined;
   const [leaf, ...others] = value.modules;
   if (!leaf || others.length > 0) return undefined;
