@@ -7,6 +7,8 @@ import { connect } from "./database/connect.ts";
 import { migrate } from "./database/migrate.ts";
 import { createEvents } from "./events/events.ts";
 import { recordAudit } from "./features/audit/service.ts";
+import { wakeFrame } from "./features/flows/run/runs.ts";
+import { startFlowWaker } from "./features/flows/run/waker.ts";
 import { operations } from "./features/index.ts";
 import { checkScopes } from "./features/tokens/scopes.ts";
 import { createJobTokens, resolveToken, startTokenUse } from "./features/tokens/service.ts";
@@ -94,6 +96,9 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       const rescuer = createRescuer(app);
       await rescuer.start();
       started.push(() => rescuer.stop());
+
+      const waker = startFlowWaker(app, (root_job, frame_id) => wakeFrame(app, root_job, frame_id));
+      started.push(() => waker.stop());
 
       const worker = createWorker(app, role === "own" ? ["dependency"] : undefined);
       await worker.start();

@@ -13,9 +13,20 @@ export interface JobFinished {
   result: string;
 }
 
+/** A flow's result for synchronous calls, while the flow goes on. */
+export interface EarlyResult {
+  id: string;
+  workspace_id: string;
+  /** JSON text. */
+  result: string;
+}
+
 export interface Events {
   /** Calls back once, when the job has ended. @returns stops listening */
   onFinished(job_id: string, listener: (end: JobFinished) => void): () => void;
+  /** Calls back when a flow that goes on has the result that synchronous calls are answered with. @returns stops listening */
+  onEarly(job_id: string, listener: (result: EarlyResult) => void): () => void;
+  publishEarly(result: EarlyResult): void;
   /** Calls back for every job that ends. @returns stops listening */
   onAnyFinished(listener: (end: JobFinished) => void): () => void;
   publishFinished(end: JobFinished): void;
@@ -32,6 +43,7 @@ export interface Events {
 }
 
 export function createEvents(): Events {
+  const early = new Map<string, Set<(result: EarlyResult) => void>>();
   const finished = new Map<string, Set<(end: JobFinished) => void>>();
   const changing = new Map<string, Set<(change: undefined) => void>>();
   const any = new Set<(end: JobFinished) => void>();
@@ -54,6 +66,10 @@ export function createEvents(): Events {
   };
   return {
     closeTail,
+    onEarly: (job_id, listener) => subscribe(early, job_id, listener),
+    publishEarly(result) {
+      for (const listener of early.get(result.id) ?? []) listener(result);
+    },
     onFinished: (job_id, listener) => subscribe(finished, job_id, listener),
     onChange: (job_id, listener) => subscribe(changing, job_id, listener),
     onAnyFinished(listener) {

@@ -1,5 +1,5 @@
 /** What differs between the databases in claiming and waking, and the statements of the hot path. */
-import { and, eq, inArray, lt, not, or, sql } from "drizzle-orm";
+import { and, eq, inArray, isNotNull, lt, not, or, sql } from "drizzle-orm";
 import { type Database, statement, type Tx } from "../database/database.ts";
 import type { JobStatus } from "./states.ts";
 import { type Job, jobLogs, jobStreams, jobs, type NewJob } from "./tables.ts";
@@ -143,6 +143,8 @@ export async function putBack(
   return db.write(async (tx) => {
     const lost = and(
       sql`${jobs.state} = 'running'`,
+      // A flow that runs is held by no worker: it waits for its steps.
+      isNotNull(jobs.worker),
       options.worker === undefined ? undefined : eq(jobs.worker, options.worker),
       options.before === undefined ? undefined : lt(jobs.last_ping, options.before),
     );

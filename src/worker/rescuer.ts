@@ -1,6 +1,7 @@
 /** Puts back jobs whose worker is gone, so that an acknowledged job is never lost. Counted on the row, and bounded. */
 import type { App } from "../context.ts";
 import { settleWithoutLock } from "../features/flows/locks.ts";
+import { endJob } from "../features/flows/run/runs.ts";
 import { canceledResult } from "../features/jobs/canceled.ts";
 import { settlePlaces } from "../queue/concurrency.ts";
 import { finishJob, putBack } from "../queue/driver.ts";
@@ -43,7 +44,7 @@ export function createRescuer(app: App): Rescuer {
 
   async function end(job: Job, { status, result }: Ending): Promise<void> {
     const now = app.clock();
-    const ended = await app.db.write(async (tx) => {
+    const ended = await endJob(app, job, { status, result }, async (tx) => {
       const row = {
         id: job.id,
         worker: job.worker ?? "",

@@ -3,6 +3,8 @@ import { and, eq } from "drizzle-orm";
 import type { App } from "../context.ts";
 import { StorageFull, SvcError } from "../errors.ts";
 import { settleWithoutLock } from "../features/flows/locks.ts";
+import { flowScriptVersion } from "../features/flows/run/code.ts";
+import { beginClaimedFlow, endJob } from "../features/flows/run/runs.ts";
 import { cachedResult, cacheResult } from "../features/jobs/cached-results.ts";
 import { canceledResult } from "../features/jobs/canceled.ts";
 import { jobEnvironment } from "../features/jobs/environment.ts";
@@ -13,6 +15,7 @@ import type { Language } from "../languages/types.ts";
 import { sha256 } from "../lib/ids.ts";
 import { settlePlaces } from "../queue/concurrency.ts";
 import { type Finish, finishJob, forgetOutput } from "../queue/driver.ts";
+import { isFrame } from "../queue/states.ts";
 import { type Job, jobLogs, jobs } from "../queue/tables.ts";
 import type { RunnableVersion, RunOutcome } from "../runner/types.ts";
 import { type Ending, failure } from "./ending.ts";
@@ -38,6 +41,10 @@ export async function runJob(app: App, job: Job, signal: AbortSignal): Promise<v
   let outcome = await attempt(app, job, signal, output);
   await output.stop();
   if (outcome === "released" && job.delete_after_use) outcome = await canceledEnding(app, job);
+  if (outcome === "begun") {
+    app.events.closeTail(job.id);
+    return;
+  }
   if (outcome === "released") {
     await release(app, job);
     return;
@@ -50,12 +57,18 @@ async function attempt(
   job: Job,
   signal: AbortSignal,
   output: Output,
-): Promise<Ending | "released"> {
+): Promise<Ending | "released" | "begun"> {
   try {
+    // Asked for while it was queued, by a flow that waits for its end.
+    if (job.cancel_requested) return await canceledEnding(app, job);
     if (isLockJob(job)) {
       const resolve = job.kind === "dependencies" ? resolveDependencies : resolveFlowDependencies;
       const ending = await resolve(app, job, output, signal);
       return signal.aborted ? await abortedEnding(app, job, signal) : ending;
+    }
+    if (isFrame(job.kind)) {
+      await beginClaimedFlow(app, job);
+      return "begun";
     }
     if (job.kind === "identity") return { status: "success", result: job.args };
     if (job.kind === "noop") return { status: "success", result: "null" };
@@ -69,7 +82,7 @@ async function attempt(
       {
         job_id: job.id,
         version,
-        entrypoint: "main",
+        entrypoint: job.flow_step_id === "preprocessor" ? "preprocessor" : "main",
         permissioned_as: job.permissioned_as,
         email: job.email,
         args: job.args,
@@ -105,6 +118,7 @@ interface Code {
 }
 
 async function codeOf(app: App, job: Job, signal: AbortSignal, output: Output): Promise<Code> {
+  if (job.kind === "flowscript") return { version: await flowScriptVersion(app, job), restarts: false };
   if (job.script_hash) {
     const found = deployedByHash(app, job.workspace_id, job.script_hash);
     const { version, restart_unless_cancelled } = found instanceof Promise ? await found : found;
@@ -228,7 +242,7 @@ async function store(
     canceled_reason: null,
   };
   const successor = ending.restarts ? await successorOf(app, job, completed_at) : undefined;
-  const finished = await app.db.write(async (tx) => {
+  const finished = await endJob(app, job, { status, result }, async (tx) => {
     if (!(await finishJob(tx, job.delete_after_use ? withoutTraces(row) : row))) return false;
     if (job.delete_after_use) await tx.insert(jobLogs).values({ job_id: job.id, seq: 0, content: DELETED });
     else await output?.store(tx);

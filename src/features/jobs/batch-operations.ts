@@ -5,7 +5,7 @@ import { BadRequest, Forbidden } from "../../errors.ts";
 import { type Operation, operation, responds, wholeNumber } from "../../http/operation.ts";
 import { LANGUAGES } from "../scripts/records.ts";
 import { getJob } from "./service.ts";
-import { resolveTarget, type Submission, scriptSubmission, submitJob } from "./submit.ts";
+import { flowSubmission, resolveTarget, type Submission, scriptSubmission, submitJob } from "./submit.ts";
 
 const base = "/w/{workspace}/jobs" as const;
 const run = { domain: "jobs", action: "run" } as const;
@@ -41,11 +41,12 @@ async function againSubmission(
   }
   const options = byPath[job.script_path];
   const target = options?.use_latest_version ? { path: job.script_path } : { hash: job.script_hash };
-  const deployed = await resolveTarget(ctx, target);
+  const found = await resolveTarget(ctx, target);
+  if (found.kind !== "script") throw new BadRequest(`${job.script_path} is no script any more`);
   const given = Object.entries(options?.input_transforms ?? {});
   const changed = Object.fromEntries(given.map(([name, { value }]) => [name, value]));
   const args = given.length > 0 ? JSON.stringify({ ...JSON.parse(job.args), ...changed }) : job.args;
-  const submission = await scriptSubmission(ctx, deployed, args, {});
+  const submission = await scriptSubmission(ctx, found.script, args, {});
   return { ...submission, delete_after_use: false };
 }
 
@@ -87,8 +88,9 @@ async function batchSubmission(ctx: WorkspaceContext, body: z.output<typeof Batc
   const tag = body.tag ?? undefined;
   if (body.kind === "script") {
     if (!body.path) throw new BadRequest("body field `path`: must name the script to run");
-    const deployed = await resolveTarget(ctx, { path: body.path });
-    return { ...(await scriptSubmission(ctx, deployed, "{}", { tag })), delete_after_use: false };
+    const found = await resolveTarget(ctx, { path: body.path });
+    if (found.kind === "flow") return flowSubmission(ctx, found.flow, "{}", { tag });
+    return { ...(await scriptSubmission(ctx, found.script, "{}", { tag })), delete_after_use: false };
   }
   const raw = body.rawscript;
   if (body.kind === "rawscript" && !raw)

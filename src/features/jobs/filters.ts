@@ -1,11 +1,12 @@
 /** What job lists filter by: the query fields, and what they mean to the database. */
-import { and, eq, gt, inArray, lte, ne, or, type SQL, sql } from "drizzle-orm";
+import { and, eq, gt, inArray, isNotNull, isNull, lte, ne, or, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
 import { matches, someText, startsWith } from "../../database/conditions.ts";
 import { BadRequest } from "../../errors.ts";
 import { flag, moment } from "../../http/operation.ts";
 import { jobs } from "../../queue/tables.ts";
+import { flowFrames } from "../flows/tables.ts";
 import { visibleTo } from "./service.ts";
 import type { IdSet, Selection } from "./walk.ts";
 
@@ -204,14 +205,17 @@ function* textFilters(filters: Filters): Generator<SQL | undefined> {
   if (filters.trigger_kind) yield eq(jobs.trigger_kind, filters.trigger_kind);
 }
 
-const NONE = sql`1 = 0`;
+/** A flow that waits for approvals; the engine says so in its state. */
+const waitsForEvents = sql`(${jobs.state} = 'running' AND ${jobs.id} IN (SELECT ${flowFrames.job_id} FROM ${flowFrames} WHERE ${flowFrames.wake_at} IS NOT NULL AND ${flowFrames.state} LIKE '%"for":"events"%'))`;
 
 function* kindFilters(filters: Filters): Generator<SQL> {
   if (filters.job_kinds) yield inArray(jobs.kind, csv(filters.job_kinds) as "script"[]);
   if (filters.has_null_parent) yield sql`${jobs.parent_job} IS NULL`;
   if (filters.is_not_schedule) yield sql`${jobs.schedule_path} IS NULL`;
-  // No job is a step of a flow or waits for an event.
-  if (filters.is_flow_step || filters.suspended) yield NONE;
+  if (filters.is_flow_step !== undefined) {
+    yield filters.is_flow_step ? isNotNull(jobs.flow_step_id) : isNull(jobs.flow_step_id);
+  }
+  if (filters.suspended) yield waitsForEvents;
 }
 
 /** When a job began, or was made when it has not begun. */

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Context } from "../../context.ts";
 import { NotFound } from "../../errors.ts";
 import { flag, type Operation, operation, responds, wholeNumber } from "../../http/operation.ts";
+import { flowFacts } from "../flows/run/status.ts";
 import { readLog } from "./logs.ts";
 import { isSuccess, JobRecord, LOG_TAIL, toRecord } from "./records.ts";
 import { findJob, getJob, rootOf } from "./service.ts";
@@ -31,7 +32,8 @@ export const getJobById = operation({
   responds: responds.json(JobRecord),
   run: async (ctx, { workspace, id, query }) => {
     const job = await getJob(ctx, workspace, id);
-    return toRecord(job, query.no_logs ? undefined : await readLog(ctx.app, job.id), query);
+    const log = query.no_logs ? undefined : await readLog(ctx.app, job.id);
+    return { ...toRecord(job, log, query), ...(await flowFacts(ctx.app, job)) };
   },
 });
 
@@ -58,7 +60,8 @@ function completedOperations(prefix: typeof open | typeof base, suffix: "" | "Lo
       responds: responds.json(JobRecord),
       run: async (ctx: Context, { workspace, id }) => {
         const job = await getCompleted(ctx, workspace, id);
-        return toRecord(job, await readLog(ctx.app, job.id));
+        const log = await readLog(ctx.app, job.id);
+        return { ...toRecord(job, log), ...(await flowFacts(ctx.app, job)) };
       },
     }),
     result: operation({

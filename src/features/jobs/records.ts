@@ -3,6 +3,7 @@ import { getTableColumns } from "drizzle-orm";
 import { z } from "zod";
 import { moment } from "../../http/operation.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
+import { FlowStatus } from "../flows/run/flow-status.ts";
 
 /** Most characters of log inside a job's record; get_logs has all of it. */
 export const LOG_TAIL = 20_000;
@@ -45,6 +46,8 @@ export const JobRecord = z.object({
   permissioned_as: z.string(),
   email: z.string(),
   is_flow_step: z.boolean(),
+  flow_status: FlowStatus.optional(),
+  raw_flow: z.unknown().optional(),
   language: z.string().optional(),
   visible_to_owner: z.boolean(),
   mem_peak: z.number().optional(),
@@ -99,7 +102,7 @@ export function toSummary(job: LightJob): JobRecord {
     job_kind: job.kind,
     permissioned_as: job.permissioned_as,
     email: job.email,
-    is_flow_step: false,
+    is_flow_step: job.flow_step_id !== null,
     language: job.language ?? undefined,
     visible_to_owner: job.visible_to_owner,
     mem_peak: job.mem_peak_kb ?? undefined,

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
 import { flag, moment, type Operation, operation, responds, wholeNumber } from "../../http/operation.ts";
-import { argumentsOf } from "./arguments.ts";
+import type { ParameterBinding } from "../../runner/types.ts";
+import { argumentsOf, type Source } from "./arguments.ts";
 import { discardUploads } from "./form-data.ts";
 import { idempotencyKey, submitOnce } from "./idempotency.ts";
 import { preprocessedArguments } from "./preprocessor-input.ts";
@@ -10,6 +11,8 @@ import { resultResponse } from "./response-control.ts";
 import { verifiedRequest } from "./signatures.ts";
 import { submitAndStream } from "./stream-answers.ts";
 import {
+  flowSubmission,
+  type Runnable,
   refuseBeyond,
   resolveTarget,
   type Submission,
@@ -64,20 +67,19 @@ async function toSubmission(
   query: Query,
   { sync }: { sync: boolean } = { sync: false },
 ): Promise<Submission> {
-  const deployed = await resolveTarget(ctx, target);
+  const found = await resolveTarget(ctx, target);
   const limit = ctx.app.config.max_body_mb * 1_000_000;
-  const { signature: rule, version } = deployed;
-  const { workspace_id, preprocessor_parameters } = version;
+  const rule = found.kind === "script" ? found.script.signature : undefined;
+  const { workspace_id } = ctx.caller.member;
   const request = rule
     ? await verifiedRequest(ctx.app, ctx.request, { workspace_id, rule, limit })
     : ctx.request;
-  const source = { ctx, request, limit };
-  const made: { args: string; preprocessor_input?: string } =
-    preprocessor_parameters && !query.skip_preprocessor
-      ? await preprocessedArguments(source, query, preprocessor_parameters)
-      : { args: await argumentsOf(source, query) };
+  const made = await readArguments({ ctx, request, limit }, query, preprocessorOf(found));
   try {
-    const submission = await scriptSubmission(ctx, deployed, made.args, query);
+    const submission =
+      found.kind === "script"
+        ? await scriptSubmission(ctx, found.script, made.args, query)
+        : await flowSubmission(ctx, found.flow, made.args, query);
     submission.preprocessor_input = made.preprocessor_input;
     if (!sync) submission.delete_after_use = false;
     return submission;
@@ -85,6 +87,21 @@ async function toSubmission(
     await discardUploads(ctx.request);
     throw error;
   }
+}
+
+/** A flow's preprocessor is a step of its own, and is handed the whole request. */
+function preprocessorOf(found: Runnable): ParameterBinding[] | undefined {
+  if (found.kind === "script") return found.script.version.preprocessor_parameters;
+  return found.flow.value.preprocessor_module ? [{ name: "event", kind: "named" }] : undefined;
+}
+
+async function readArguments(
+  source: Source,
+  query: Query,
+  preprocessor: ParameterBinding[] | undefined,
+): Promise<{ args: string; preprocessor_input?: string }> {
+  if (preprocessor && !query.skip_preprocessor) return preprocessedArguments(source, query, preprocessor);
+  return { args: await argumentsOf(source, query) };
 }
 
 /** Starts a job, or finds the one that the request's idempotency key stands for. @returns its id */

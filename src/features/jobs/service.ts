@@ -2,11 +2,14 @@
 import { and, eq, ne, or, type SQL } from "drizzle-orm";
 import type { App, Caller, Context, Member, WorkspaceContext } from "../../context.ts";
 import { startsWith } from "../../database/conditions.ts";
+import type { Tx } from "../../database/database.ts";
 import { BadRequest, NotFound, Unauthorized } from "../../errors.ts";
 import { isUuid } from "../../lib/ids.ts";
 import { settlePlaces } from "../../queue/concurrency.ts";
+import { isFrame } from "../../queue/states.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
 import { settleWithoutLock } from "../flows/locks.ts";
+import { cancelFlow, endJob } from "../flows/run/runs.ts";
 import { isOwner, namesOf } from "../permissions.ts";
 import { canceledResult } from "./canceled.ts";
 
@@ -153,7 +156,12 @@ async function cancelUnfinished(
   const result = canceledResult(canceled_reason, ctx.username);
   const now = app.clock();
   const canceled = { canceled_by: ctx.username, canceled_reason };
-  await ctx.write({ resource: job.id }, async (tx) => {
+  if (isFrame(job.kind) && job.state === "running" && job.worker === null) {
+    await ctx.write({ resource: job.id }, async () => {});
+    await cancelFlow(app, job, { result, ...canceled });
+    return;
+  }
+  const end = async (tx: Tx): Promise<boolean> => {
     const [ended] = await tx
       .update(jobs)
       .set({
@@ -167,22 +175,31 @@ async function cancelUnfinished(
       })
       .where(and(eq(jobs.id, job.id), whileRunning ? ne(jobs.state, "completed") : eq(jobs.state, "queued")))
       .returning({ id: jobs.id });
-    if (ended) {
-      await settleWithoutLock(app, tx, job, `the dependency job was canceled: ${canceled_reason}`);
-      if (job.concurrency_key !== null) {
-        await settlePlaces(tx, job, now);
-        tx.afterCommit(app.queue.wake);
-      }
-      const end = { id: job.id, workspace_id: job.workspace_id, status: "canceled", result } as const;
-      tx.afterCommit(() => app.events.publishFinished(end));
-      return;
+    if (!ended) return false;
+    await settleWithoutLock(app, tx, job, `the dependency job was canceled: ${canceled_reason}`);
+    if (job.concurrency_key !== null) {
+      await settlePlaces(tx, job, now);
+      tx.afterCommit(app.queue.wake);
     }
+    const told = { id: job.id, workspace_id: job.workspace_id, status: "canceled", result } as const;
+    tx.afterCommit(() => app.events.publishFinished(told));
+    return true;
+  };
+  const ask = async (tx: Tx): Promise<void> => {
     await tx
       .update(jobs)
       .set({ ...canceled, cancel_requested: true })
       .where(and(eq(jobs.id, job.id), eq(jobs.state, "running")));
     tx.afterCommit(() => app.queue.cancel(job.id));
-  });
+  };
+  const audited = { resource: job.id };
+  if (job.flow_step_id === null) {
+    await ctx.write(audited, async (tx) => void ((await end(tx)) || (await ask(tx))));
+  } else if (
+    !(await endJob(app, job, { status: "canceled", result }, end, (work) => ctx.write(audited, work)))
+  ) {
+    await ctx.write(audited, ask);
+  }
 }
 
 /** Whether a caller may see a job; without a login only those that nobody in particular started. */

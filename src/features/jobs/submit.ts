@@ -3,11 +3,14 @@ import { and, eq, lte, sql } from "drizzle-orm";
 import type { App, Context, WorkspaceContext } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { BadRequest, NotFound, Unavailable } from "../../errors.ts";
+import type { FlowValue } from "../../flow-engine/types.ts";
 import { refuseWhileDraining } from "../../http/execute.ts";
 import { newJobId } from "../../lib/ids.ts";
 import { insertJob } from "../../queue/driver.ts";
 import type { JobKind } from "../../queue/states.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
+import { beginFlow } from "../flows/run/runs.ts";
+import { type DeployedFlow, deployedFlowByPath, deployedFlowByVersion } from "../flows/versions.ts";
 import { canRead } from "../permissions.ts";
 import { type Deployed, deployedByHash, deployedByPath } from "../scripts/versions.ts";
 import { checkScopes } from "../tokens/scopes.ts";
@@ -47,6 +50,9 @@ export interface Submission {
   /** JSON text of what the preprocessor is handed: it makes main's arguments of it. */
   preprocessor_input?: string | undefined;
   visible_to_owner: boolean;
+  /** The flow it runs: a deployed version, or one that is not deployed. */
+  flow?: { version: number | undefined; value: FlowValue } | undefined;
+  skip_preprocessor?: boolean | undefined;
   /** Who it runs as, where that is not the caller. */
   runs_as?: { permissioned_as: string; email: string } | undefined;
   concurrency?: { key: string; limit: number; window_s: number } | undefined;
@@ -64,26 +70,95 @@ export interface SubmitHow {
 
 export type Target = { path: string } | { hash: string } | { flow: string } | { flow_version: string };
 
+/** What a run form names. */
+export type Runnable = { kind: "script"; script: Deployed } | { kind: "flow"; flow: DeployedFlow };
+
 /**
- * The version a run form names, when the caller may run it.
+ * The version a run form names, when the caller may run it. A path is a script's first, and else a flow's.
  * @throws NotFound, BadRequest (archived, not ready), Forbidden (scope)
  */
-export async function resolveTarget(ctx: WorkspaceContext, target: Target): Promise<Deployed> {
-  const { member, identity } = ctx.caller;
-  if ("flow" in target) throw new NotFound(`flow ${target.flow} in workspace ${member.workspace_id}`);
-  if ("flow_version" in target) {
-    throw new NotFound(`flow version ${target.flow_version} in workspace ${member.workspace_id}`);
+export async function resolveTarget(ctx: WorkspaceContext, target: Target): Promise<Runnable> {
+  if ("flow" in target || "flow_version" in target) return { kind: "flow", flow: await flowOf(ctx, target) };
+  const { app, caller } = ctx;
+  const { workspace_id } = caller.member;
+  if ("hash" in target) {
+    const found = deployedByHash(app, workspace_id, target.hash);
+    return { kind: "script", script: runnable(ctx, found instanceof Promise ? await found : found) };
   }
-  const found =
-    "path" in target
-      ? deployedByPath(ctx.app, member.workspace_id, target.path)
-      : deployedByHash(ctx.app, member.workspace_id, target.hash);
-  const deployed = found instanceof Promise ? await found : found;
+  try {
+    const found = deployedByPath(app, workspace_id, target.path);
+    return { kind: "script", script: runnable(ctx, found instanceof Promise ? await found : found) };
+  } catch (noScript) {
+    if (!(noScript instanceof NotFound)) throw noScript;
+    try {
+      return { kind: "flow", flow: await flowOf(ctx, { flow: target.path }) };
+    } catch (noFlow) {
+      throw noFlow instanceof NotFound ? noScript : noFlow;
+    }
+  }
+}
+
+function runnable(ctx: WorkspaceContext, deployed: Deployed): Deployed {
+  const { member, identity } = ctx.caller;
   if (!canRead(member, deployed.path, deployed.extra_perms)) {
     throw new NotFound(`script ${deployed.path} in workspace ${member.workspace_id}`);
   }
   checkScopes(identity, { domain: "jobs", action: "run", kind: "scripts" }, deployed.path);
   return deployed;
+}
+
+async function flowOf(
+  ctx: WorkspaceContext,
+  target: { flow: string } | { flow_version: string },
+): Promise<DeployedFlow> {
+  const { app, caller } = ctx;
+  const { member, identity } = caller;
+  if ("flow_version" in target && !/^[0-9]{1,15}$/.test(target.flow_version)) {
+    throw new BadRequest(`"${target.flow_version}" is not a flow version: it must be a number`);
+  }
+  const found =
+    "flow" in target
+      ? await deployedFlowByPath(app, member.workspace_id, target.flow)
+      : await deployedFlowByVersion(app, member.workspace_id, Number(target.flow_version));
+  if (!canRead(member, found.path, found.extra_perms)) {
+    throw new NotFound(`flow ${found.path} in workspace ${member.workspace_id}`);
+  }
+  checkScopes(identity, { domain: "jobs", action: "run", kind: "flows" }, found.path);
+  return found;
+}
+
+/** @throws BadRequest when the flow runs on behalf of somebody who has left */
+export async function flowSubmission(
+  ctx: WorkspaceContext,
+  flow: DeployedFlow,
+  args: string,
+  options: RunOptions,
+): Promise<Submission> {
+  const { workspace_id } = ctx.caller.member;
+  const { value, on_behalf_of_email } = flow;
+  const scope = { workspace_id, args };
+  const key = value.concurrency_key ?? `${workspace_id}/flow/${flow.path}`;
+  return {
+    kind: "flow",
+    flow: { version: flow.version, value },
+    script_path: flow.path,
+    script_hash: undefined,
+    language: undefined,
+    tag: interpolate(options.tag || flow.tag || "flow", scope),
+    priority: value.priority ?? flow.priority,
+    timeout_s: shorter(options.timeout, flow.timeout_s),
+    args,
+    visible_to_owner: !options.invisible_to_owner && !flow.visible_to_runner_only,
+    runs_as: on_behalf_of_email === undefined ? undefined : await onBehalfOf(ctx, on_behalf_of_email),
+    concurrency: value.concurrent_limit
+      ? {
+          limit: value.concurrent_limit,
+          window_s: value.concurrency_time_window_s ?? 0,
+          key: interpolate(key, scope),
+        }
+      : undefined,
+    cache_ttl: options.cache_ttl || value.cache_ttl,
+  };
 }
 
 /** @throws BadRequest when the script runs on behalf of somebody who has left */
@@ -150,14 +225,22 @@ export async function submitJob(
   refuseWhileDraining(app);
   const now = app.clock();
   const scheduled_for = dueAt(options, now);
-  const hand = wayToWorker(app, submission, scheduled_for <= now);
-  const job = toRow(ctx, submission, options, { now, scheduled_for, direct: hand !== undefined });
+  const isDue = scheduled_for <= now;
+  const hand = wayToWorker(app, submission, isDue);
+  // A flow needs no slot to begin: its steps do.
+  const flow = isDue && !submission.concurrency ? submission.flow : undefined;
+  const direct = hand !== undefined || flow !== undefined;
+  const job = toRow(ctx, submission, options, { now, scheduled_for, direct });
+  if (flow) Object.assign(job, { worker: null, last_ping: null });
+  const plan =
+    flow && (await beginFlow(app, job, flow.value, { skip_preprocessor: !job.preprocessor_input }));
   try {
     await ctx.write(
       { resource: submission.script_path ?? submission.kind, parameters: { job_id: job.id } },
       async (tx) => {
         if (options.job_id !== undefined && !how.ownId) await refuseKnownId(tx, options.job_id);
         await insertJob(tx, job.delete_after_use ? { ...job, args: "{}", preprocessor_input: null } : job);
+        await plan?.store(tx);
         await how.also?.(tx, job.id);
         tx.afterCommit(() => (hand ? hand(job) : app.queue.wake()));
       },
@@ -165,6 +248,7 @@ export async function submitJob(
   } catch (error) {
     if (hand === app.queue.hand) app.queue.giveBack();
     await discardUploads(ctx.request);
+    plan?.abandon();
     throw error;
   }
   return job;
@@ -177,6 +261,7 @@ function wayToWorker(app: App, submission: Submission, due: boolean): ((job: Job
       throw new Unavailable("there is no worker here for a job that is kept nowhere");
     return app.queue.handAnyway;
   }
+  if (submission.flow) return undefined;
   return due && !submission.concurrency && app.queue.reserve() ? app.queue.hand : undefined;
 }
 
@@ -248,7 +333,7 @@ function toRow(
     schedule_path: null,
     flow_step_id: null,
     flow_index: null,
-    flow_version: null,
+    flow_version: submission.flow?.version ?? null,
     raw_flow: submission.raw_flow ?? null,
     flow_body: null,
     concurrency_key: concurrency?.key ?? null,

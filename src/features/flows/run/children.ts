@@ -1,0 +1,189 @@
+/** The jobs of a flow's steps. */
+import type { App } from "../../../context.ts";
+import type { Step } from "../../../flow-engine/state.ts";
+import type { FlowModule } from "../../../flow-engine/types.ts";
+import type { JobKind } from "../../../queue/states.ts";
+import type { Job } from "../../../queue/tables.ts";
+import { interpolate } from "../../jobs/interpolate.ts";
+import { UNFINISHED } from "../../jobs/unfinished.ts";
+import { type Deployed, deployedByHash, deployedByPath } from "../../scripts/versions.ts";
+import { type DeployedFlow, deployedFlowByPath } from "../versions.ts";
+import type { FlowRun, LiveFrame, StoredBody } from "./run.ts";
+
+export type RunStep = Extract<Step, { type: "run" }>;
+export type FrameStep = Extract<Step, { type: "frame" }>;
+
+interface What {
+  id: string;
+  kind: JobKind;
+  module: string;
+  index: number | undefined;
+  args: string;
+}
+
+/** What every step of a flow takes over from it. */
+function childRow(app: App, run: FlowRun, frame: LiveFrame, what: What): Job {
+  const { job } = frame.flow;
+  const now = app.clock();
+  return {
+    ...UNFINISHED,
+    id: what.id,
+    kind: what.kind,
+    args: what.args,
+    workspace_id: job.workspace_id,
+    state: "queued",
+    created_by: job.created_by,
+    permissioned_as: job.permissioned_as,
+    email: job.email,
+    started_by: job.started_by,
+    created_at: now,
+    scheduled_for: now,
+    started_at: null,
+    last_ping: null,
+    worker: null,
+    script_path: null,
+    script_hash: null,
+    language: null,
+    tag: "flow",
+    priority: job.priority,
+    timeout_s: null,
+    raw_code: null,
+    raw_lock: null,
+    preprocessor_input: null,
+    parent_job: frame.id,
+    root_job: run.root_id,
+    visible_to_owner: job.visible_to_owner,
+    trigger_kind: job.trigger_kind,
+    schedule_path: job.schedule_path,
+    flow_step_id: what.module,
+    flow_index: what.index ?? null,
+    flow_version: job.flow_version,
+    raw_flow: null,
+    flow_body: null,
+    concurrency_key: null,
+    concurrent_limit: null,
+    concurrency_time_window_s: null,
+    cache_ttl: null,
+    delete_after_use: false,
+  };
+}
+
+/** The job of a nested frame: it waits for its own steps, so no worker holds it. */
+export function frameRow(app: App, run: FlowRun, frame: LiveFrame, step: FrameStep): Job {
+  const { job: id, module, index, iter, body } = step;
+  const row = childRow(app, run, frame, {
+    id,
+    kind: "flownode",
+    module,
+    index,
+    args: JSON.stringify(iter ? { iter } : {}),
+  });
+  const stored: StoredBody = { module, body, ...(iter ? { iter } : {}) };
+  return { ...row, state: "running", started_at: row.created_at, flow_body: JSON.stringify(stored) };
+}
+
+/** What a leaf turns out to be. */
+export type Leaf =
+  /** A process runs it. */
+  | { kind: "job"; job: Job }
+  /** It has ended already. */
+  | { kind: "ended"; job: Job }
+  /** Another flow. */
+  | { kind: "flow"; job: Job; deployed: DeployedFlow };
+
+/** @throws NotFound, BadRequest when what the step names cannot run */
+export async function leafRow(app: App, run: FlowRun, frame: LiveFrame, step: RunStep): Promise<Leaf> {
+  const { leaf, index, args } = step;
+  const text = JSON.stringify(args ?? null);
+  const row = childRow(app, run, frame, {
+    id: step.job,
+    kind: "flowscript",
+    module: step.module,
+    index,
+    args: text,
+  });
+  if (leaf.priority !== undefined) row.priority = leaf.priority;
+  if (step.timeout_s !== undefined) row.timeout_s = step.timeout_s;
+  if (leaf.cache_ttl) row.cache_ttl = leaf.cache_ttl;
+  const { value } = leaf;
+  switch (value.type) {
+    case "rawscript":
+      return { kind: "job", job: rawScriptRow(frame, leaf, row) };
+    case "script":
+      return { kind: "job", job: await scriptRow(app, row, value) };
+    case "flow":
+      return flowRow(app, row, value.path);
+    default: {
+      const { created_at } = row;
+      const ended = { status: "success", completed_at: created_at, duration_ms: 0, result: text } as const;
+      return {
+        kind: "ended",
+        job: { ...row, ...ended, kind: "identity", state: "completed", started_at: created_at },
+      };
+    }
+  }
+}
+
+function rawScriptRow(frame: LiveFrame, leaf: FlowModule, row: Job): Job {
+  const { value } = leaf;
+  if (value.type !== "rawscript") return row;
+  const { job } = frame.flow;
+  const scope = { workspace_id: job.workspace_id, args: row.args };
+  const isPreview = frame.flow.job.raw_flow !== null;
+  const key = `${job.workspace_id}/flow/${job.script_path ?? job.id}/${leaf.id}`;
+  return {
+    ...row,
+    script_path: `${job.script_path ?? "flow"}/${leaf.id}`,
+    language: value.language,
+    tag: interpolate(value.tag || job.tag || value.language, scope),
+    raw_code: isPreview ? value.content : null,
+    raw_lock: isPreview ? (value.lock ?? null) : null,
+    concurrency_key: value.concurrent_limit ? interpolate(value.custom_concurrency_key ?? key, scope) : null,
+    concurrent_limit: value.concurrent_limit ?? null,
+    concurrency_time_window_s: value.concurrency_time_window_s ?? null,
+  };
+}
+
+async function scriptRow(
+  app: App,
+  row: Job,
+  {
+    path,
+    hash,
+    tag_override,
+  }: { path: string; hash?: string | undefined; tag_override?: string | undefined },
+): Promise<Job> {
+  const deployed: Deployed = hash
+    ? await deployedByHash(app, row.workspace_id, hash)
+    : await deployedByPath(app, row.workspace_id, path);
+  const scope = { workspace_id: row.workspace_id, args: row.args };
+  const { concurrency } = deployed;
+  const key = concurrency?.key ?? `${row.workspace_id}/script/${deployed.path}`;
+  return {
+    ...row,
+    kind: "script",
+    script_path: deployed.path,
+    script_hash: deployed.hash,
+    language: deployed.version.language,
+    tag: interpolate(tag_override || deployed.tag, scope),
+    timeout_s: row.timeout_s ?? deployed.timeout_s ?? null,
+    cache_ttl: row.cache_ttl ?? deployed.cache_ttl ?? null,
+    concurrency_key: concurrency ? interpolate(key, scope) : null,
+    concurrent_limit: concurrency?.limit ?? null,
+    concurrency_time_window_s: concurrency?.window_s ?? null,
+  };
+}
+
+async function flowRow(app: App, row: Job, path: string): Promise<Leaf> {
+  const deployed = await deployedFlowByPath(app, row.workspace_id, path);
+  const job: Job = {
+    ...row,
+    kind: "flow",
+    state: "running",
+    started_at: row.created_at,
+    script_path: deployed.path,
+    flow_version: deployed.version,
+    tag: deployed.tag ?? "flow",
+  };
+  return { kind: "flow", job, deployed };
+}

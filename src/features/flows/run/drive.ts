@@ -1,0 +1,191 @@
+/** Carries an event through the engine, and what follows from it in the frames inside and around. */
+import type { App } from "../../../context.ts";
+import { SvcError } from "../../../errors.ts";
+import { modulesOf } from "../../../flow-engine/launch.ts";
+import type { FrameEvent, Step } from "../../../flow-engine/state.ts";
+import { transition } from "../../../flow-engine/transition.ts";
+import type { Job } from "../../../queue/tables.ts";
+import { canceledResult } from "../../jobs/canceled.ts";
+import { type FrameStep, frameRow, leafRow, type RunStep } from "./children.ts";
+import { moduleIndex } from "./modules.ts";
+import type { Plan } from "./plan.ts";
+import type { FlowRun, LiveFlow, LiveFrame } from "./run.ts";
+import { envOf, resolveRef } from "./scope.ts";
+
+/** Flows may call flows, to this depth. */
+const MAX_DEPTH = 50;
+
+interface Drive {
+  app: App;
+  run: FlowRun;
+  plan: Plan;
+  todo: { frame: LiveFrame; event: FrameEvent }[];
+}
+
+/** Applies an event to a frame. Everything it leads to is in the plan, and in the run in memory. */
+export async function drive(
+  app: App,
+  run: FlowRun,
+  plan: Plan,
+  frame: LiveFrame,
+  event: FrameEvent,
+): Promise<void> {
+  const todo = [{ frame, event }];
+  const move: Drive = { app, run, plan, todo };
+  for (let next = todo.shift(); next; next = todo.shift()) await apply(move, next.frame, next.event);
+}
+
+async function apply(move: Drive, frame: LiveFrame, event: FrameEvent): Promise<void> {
+  const { app, run, plan } = move;
+  if (frame.state.ended) return;
+  const { state, steps } = await transition(frame.frame, frame.state, event, envOf(app, run, frame));
+  frame.state = state;
+  frame.wake_at = state.waits ? new Date(state.waits.until) : null;
+  plan.frameChanged(frame);
+  for (const step of steps) await carryOut(move, frame, step);
+}
+
+async function carryOut(move: Drive, frame: LiveFrame, step: Step): Promise<void> {
+  const { plan, run, app, todo } = move;
+  switch (step.type) {
+    case "run":
+      return begin(move, frame, step);
+    case "frame":
+      return beginFrame(move, frame, step);
+    case "items":
+      return plan.keepItems(frame, step.module, step.items);
+    case "cancel":
+      return cancelModule(move, frame, step.module);
+    case "wake":
+      return;
+    case "early":
+      return plan.early(frame, JSON.stringify((await resolveRef(app, run, step.result)) ?? null));
+    case "input": {
+      const input = await resolveRef(app, run, step.result);
+      frame.flow.input = isObject(input) ? input : { body: input };
+      plan.newInput(frame, JSON.stringify(frame.flow.input));
+      todo.push({ frame, event: { type: "start" } });
+      return;
+    }
+    case "end": {
+      const result = JSON.stringify((await resolveRef(app, run, step.result)) ?? null);
+      plan.frameEnds({ frame, status: step.status, result });
+      const { parent, module } = frame;
+      if (!parent || module === undefined) return;
+      const { status, stopped } = step;
+      // What stops early inside a flow that was called is that flow's own affair.
+      const told = stopped && frame.flow === parent.flow;
+      todo.push({
+        frame: parent,
+        event: {
+          type: "child",
+          module,
+          job: frame.id,
+          index: frame.index,
+          status,
+          result,
+          ...(told ? { stopped } : {}),
+        },
+      });
+    }
+  }
+}
+
+/** What runs of a module is stopped: frames at once, leaves when whoever has them says so. */
+function cancelModule({ run, plan, todo }: Drive, frame: LiveFrame, module: string): void {
+  const own = frame.state.modules.find((each) => each?.id === module);
+  for (const [index, id] of Object.entries(own?.many?.running ?? {})) {
+    const inner = run.frames.get(id);
+    if (!inner) {
+      plan.cancelLeaf(id);
+      continue;
+    }
+    const result = canceledResult("the flow stopped", "flow");
+    plan.stopFrame(inner);
+    inner.state = { ...inner.state, ended: true };
+    inner.wake_at = null;
+    plan.frameChanged(inner);
+    plan.frameEnds({ frame: inner, status: "canceled", result });
+    const event = {
+      type: "child",
+      module,
+      job: id,
+      index: Number(index),
+      status: "canceled",
+      result,
+    } as const;
+    todo.push({ frame, event });
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+async function begin(move: Drive, frame: LiveFrame, step: RunStep): Promise<void> {
+  const { app, run, plan, todo } = move;
+  const child = { type: "child", module: step.module, job: step.job, index: step.index } as const;
+  let leaf: Awaited<ReturnType<typeof leafRow>>;
+  try {
+    leaf = await leafRow(app, run, frame, step);
+  } catch (cause) {
+    if (!(cause instanceof SvcError)) throw cause;
+    const result = JSON.stringify({ error: { name: cause.name, message: cause.message } });
+    todo.push({ frame, event: { ...child, status: "failure", result } });
+    return;
+  }
+  if (leaf.kind === "job") return plan.runLeaf(leaf.job);
+  if (leaf.kind === "ended") {
+    plan.leafEnded(leaf.job);
+    todo.push({ frame, event: { ...child, status: "success", result: leaf.job.result ?? "null" } });
+    return;
+  }
+  if (frame.flow.depth + 1 >= MAX_DEPTH) {
+    const message = `flows call each other ${MAX_DEPTH} deep: ${leaf.job.script_path} is not begun`;
+    const result = JSON.stringify({ error: { name: "RecursionError", message } });
+    todo.push({ frame, event: { ...child, status: "failure", result } });
+    return;
+  }
+  const flow = liveFlow(leaf.job, leaf.deployed.value, frame.flow.depth + 1);
+  const inner = flowFrame(flow, { parent: frame, module: step.module, index: step.index });
+  plan.frameBegins(inner, leaf.job);
+  todo.push({ frame: inner, event: { type: "start", skip_preprocessor: true } });
+}
+
+export function liveFlow(job: Job, value: LiveFlow["value"], depth: number): LiveFlow {
+  return { job, value, modules: moduleIndex(value), input: JSON.parse(job.args), depth };
+}
+
+/** The frame of a flow's own modules. */
+export function flowFrame(flow: LiveFlow, place: Pick<LiveFrame, "parent" | "module" | "index">): LiveFrame {
+  return {
+    ...place,
+    id: flow.job.id,
+    flow,
+    iter: undefined,
+    frame: flow.value,
+    state: { step: 0, modules: [] },
+    wake_at: null,
+    started_at: flow.job.started_at ?? flow.job.created_at,
+  };
+}
+
+function beginFrame(move: Drive, frame: LiveFrame, step: FrameStep): void {
+  const { app, run, plan, todo } = move;
+  const job = frameRow(app, run, frame, step);
+  const iter = step.iter && frame.iter ? { ...step.iter, iter: frame.iter } : (step.iter ?? frame.iter);
+  const inner: LiveFrame = {
+    id: step.job,
+    flow: frame.flow,
+    parent: frame,
+    module: step.module,
+    index: step.index,
+    iter,
+    frame: { modules: modulesOf(frame.flow.modules.get(step.module)!, step.body) },
+    state: { step: 0, modules: [], ...(step.previous ? { previous: step.previous } : {}) },
+    wake_at: null,
+    started_at: job.created_at,
+  };
+  plan.frameBegins(inner, job);
+  todo.push({ frame: inner, event: { type: "start" } });
+}

@@ -1,0 +1,25 @@
+/** `flow_status` as it stands on the wire. */
+import { z } from "zod";
+
+export const ModuleStatus = z.looseObject({
+  type: z.enum([
+    "WaitingForPriorSteps",
+    "WaitingForEvents",
+    "WaitingForExecutor",
+    "InProgress",
+    "Success",
+    "Failure",
+  ]),
+  id: z.string(),
+  job: z.string().optional(),
+});
+
+export const FlowStatus = z.object({
+  step: z.number(),
+  modules: z.array(ModuleStatus),
+  failure_module: z.looseObject({ type: z.string(), parent_module: z.string().optional() }),
+  preprocessor_module: ModuleStatus.optional(),
+  user_states: z.record(z.string(), z.unknown()).optional(),
+  retry: z.object({ fail_count: z.number(), failed_jobs: z.array(z.string()) }),
+});
+export type FlowStatus = z.input<typeof FlowStatus>;

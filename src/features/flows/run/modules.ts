@@ -1,0 +1,42 @@
+/** Finding modules in a flow. */
+import { onlyLeaf } from "../../../flow-engine/iterations.ts";
+import type { FlowModule, FlowValue } from "../../../flow-engine/types.ts";
+
+const indexes = new WeakMap<FlowValue, Map<string, FlowModule>>();
+
+/** Every module of a flow by its id, nested ones included. */
+export function moduleIndex(value: FlowValue): Map<string, FlowModule> {
+  let index = indexes.get(value);
+  if (index) return index;
+  index = new Map();
+  const add = (module: FlowModule | undefined): void => {
+    if (!module) return;
+    index!.set(module.id, module);
+    for (const list of nestedLists(module)) list.forEach(add);
+  };
+  value.modules.forEach(add);
+  add(value.failure_module);
+  add(value.preprocessor_module);
+  indexes.set(value, index);
+  return index;
+}
+
+/** The lists of modules inside a module. */
+export function nestedLists({ value }: FlowModule): FlowModule[][] {
+  switch (value.type) {
+    case "forloopflow":
+    case "whileloopflow":
+      return [value.modules];
+    case "branchone":
+      return [...value.branches.map((branch) => branch.modules), value.default];
+    case "branchall":
+      return value.branches.map((branch) => branch.modules);
+    default:
+      return [];
+  }
+}
+
+/** The step that a leaf job of this module runs: the module itself, or the only one inside a loop. */
+export function leafOf(module: FlowModule): FlowModule {
+  return onlyLeaf(module) ?? module;
+}

@@ -1,0 +1,167 @@
+/** What the expressions of a frame see, fetched only when they mention it. */
+import { and, asc, eq } from "drizzle-orm";
+import type { App, Identity, WorkspaceContext } from "../../../context.ts";
+import { Internal, NotFound } from "../../../errors.ts";
+import { evaluate } from "../../../expressions/evaluate.ts";
+import { JsonText, Members, type Scope } from "../../../expressions/scope.ts";
+import type {
+  Env,
+  FrameState,
+  Iter,
+  ModuleState,
+  ResultRef,
+  Scope as StepScope,
+} from "../../../flow-engine/state.ts";
+import { newJobId } from "../../../lib/ids.ts";
+import { jobs } from "../../../queue/tables.ts";
+import { valueForCaller } from "../../resources/references.ts";
+import { readValueForServer } from "../../variables/server-value.ts";
+import { getVariable } from "../../variables/service.ts";
+import { resolveMember } from "../../workspaces/members.ts";
+import { flowResumes } from "../tables.ts";
+import { type FlowRun, itemsKey, type LiveFlow, type LiveFrame } from "./run.ts";
+
+/** The engine's environment for one frame. */
+export function envOf(app: App, run: FlowRun, frame: LiveFrame): Env {
+  return {
+    frame: frame.id,
+    evaluate: (expr, scope) => evaluateIn(app, run, frame, expr, scope),
+    item: (module, index) => run.items.get(itemsKey(frame.id, module))?.[index] ?? null,
+    newId: newJobId,
+    now: () => app.clock().getTime(),
+    random: Math.random,
+  };
+}
+
+async function evaluateIn(
+  app: App,
+  run: FlowRun,
+  frame: LiveFrame,
+  expr: string,
+  { state, ...extra }: StepScope,
+): Promise<unknown> {
+  const input = () => inputOf(frame, extra.iter);
+  const approvals = async (name: keyof Approvals) => (await approvalsOf(app, state))[name];
+  const { previous } = state;
+  const { result } = extra;
+  const scope: Scope = {
+    flow_input: input,
+    results: () => new Members(resultsOf(app, run, frame, state)),
+    previous_result: () => (previous ? refEntry(app, run, previous) : input()),
+    flow_env: frame.flow.value.flow_env ?? {},
+    resume: () => approvals("resume"),
+    resumes: () => approvals("resumes"),
+    approvers: () => approvals("approvers"),
+    iter: extra.iter ?? frame.iter ?? null,
+    ...(result ? { result: () => refEntry(app, run, result) } : {}),
+    ...("error" in extra ? { error: extra.error } : {}),
+  };
+  return evaluate(expr, scope, { functions: helpersOf(app, frame.flow) });
+}
+
+/** A flow's arguments; inside loops with what the iteration is about, and around it those of the loops outside. */
+export function inputOf(frame: LiveFrame, own: Iter | undefined): Record<string, unknown> {
+  const iter = own ? { ...own, ...(frame.iter ? { iter: frame.iter } : {}) } : frame.iter;
+  return iter ? { ...frame.flow.input, iter } : frame.flow.input;
+}
+
+/** Results by step, each fetched when it is mentioned. */
+function resultsOf(app: App, run: FlowRun, frame: LiveFrame, state: FrameState): Scope {
+  const found: Scope = {};
+  const add = (modules: (ModuleState | null | undefined)[]) => {
+    for (const module of modules) {
+      if (!module?.result || Object.hasOwn(found, module.id)) continue;
+      const { result } = module;
+      found[module.id] = () => refEntry(app, run, result);
+    }
+  };
+  add(state.modules);
+  // Outwards, as far as the same flow goes: the nearest step of a name counts.
+  for (let at = frame.parent; at && at.flow === frame.flow; at = at.parent) add(at.state.modules);
+  return found;
+}
+
+async function refEntry(app: App, run: FlowRun, ref: ResultRef): Promise<unknown> {
+  return "job" in ref ? new JsonText(await resultText(app, run, ref.job)) : resolveRef(app, run, ref);
+}
+
+/** The value of a result: of a job, or of all iterations of a module. */
+export async function resolveRef(app: App, run: FlowRun, ref: ResultRef): Promise<unknown> {
+  if ("value" in ref) return ref.value;
+  if ("job" in ref) return JSON.parse(await resultText(app, run, ref.job));
+  return gathered(app, run, ref);
+}
+
+async function resultText(app: App, run: FlowRun, job_id: string): Promise<string> {
+  const known = run.results.get(job_id);
+  if (known !== undefined) return known;
+  const [row] = await app.db.read.select({ result: jobs.result }).from(jobs).where(eq(jobs.id, job_id));
+  if (!row) throw new Internal(`the result of job ${job_id} is not kept any more`);
+  return row.result ?? "null";
+}
+
+/** Results by iteration; null for one that failed or is not there. Of one that ran again, the last one counts. */
+async function gathered(
+  app: App,
+  run: FlowRun,
+  { gather, of, count }: Extract<ResultRef, { gather: string }>,
+): Promise<unknown[]> {
+  const rows = await app.db.read
+    .select({ id: jobs.id, index: jobs.flow_index, status: jobs.status, result: jobs.result })
+    .from(jobs)
+    .where(and(eq(jobs.parent_job, of), eq(jobs.flow_step_id, gather)))
+    .orderBy(asc(jobs.id));
+  const results: unknown[] = Array.from({ length: count }, () => null);
+  for (const { id, index, status, result } of rows) {
+    if (index === null || index >= count) continue;
+    const known = run.results.get(id);
+    const isGood = status === "success" || status === "skipped" || (status === null && run.good.has(id));
+    results[index] = isGood ? JSON.parse(known ?? result ?? "null") : null;
+  }
+  return results;
+}
+
+interface Approvals {
+  resume: unknown;
+  resumes: unknown[];
+  approvers: string[];
+}
+
+async function approvalsOf(app: App, { resumed, modules }: FrameState): Promise<Approvals> {
+  if (resumed?.refused !== undefined) return { resume: resumed.refused, resumes: [], approvers: [] };
+  const job = modules.find((module) => module?.id === resumed?.module)?.job;
+  const rows = job
+    ? await app.db.read
+        .select()
+        .from(flowResumes)
+        .where(and(eq(flowResumes.job_id, job), eq(flowResumes.approved, true)))
+        .orderBy(asc(flowResumes.created_at))
+    : [];
+  const resumes = rows.map((row) => row.value);
+  return { resumes, resume: resumes.at(-1), approvers: rows.map((row) => row.approver ?? "anonymous") };
+}
+
+/** Variables and resources, read with the rights the flow runs with. */
+function helpersOf(app: App, flow: LiveFlow): Record<string, (...args: unknown[]) => Promise<unknown>> {
+  return {
+    variable: async (path) => {
+      const ctx = await contextOf(app, flow);
+      await getVariable(ctx, String(path));
+      return readValueForServer(app, flow.job.workspace_id, String(path));
+    },
+    resource: async (path) => valueForCaller(await contextOf(app, flow), String(path)),
+  };
+}
+
+async function contextOf(app: App, { job }: LiveFlow): Promise<WorkspaceContext> {
+  const identity: Identity = { email: job.email, super_admin: false, devops: false, token: undefined };
+  const member = await resolveMember(app, identity, job.workspace_id);
+  if (!member) throw new NotFound(`user ${job.email} in workspace ${job.workspace_id}`);
+  return {
+    app,
+    caller: { identity, member },
+    username: member.username,
+    request: new Request("http://localhost/"),
+    write: (_audited, work) => app.db.write(work),
+  };
+}

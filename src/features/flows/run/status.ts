@@ -1,0 +1,117 @@
+/** `flow_status` as existing clients read it: what has become of each module of a flow. */
+import { and, asc, eq } from "drizzle-orm";
+import type { z } from "zod";
+import type { App } from "../../../context.ts";
+import type { FrameState, ModuleState } from "../../../flow-engine/state.ts";
+import type { FlowModule } from "../../../flow-engine/types.ts";
+import { isFrame } from "../../../queue/states.ts";
+import { type Job, jobs } from "../../../queue/tables.ts";
+import { flowFrames, flowResumes, flowUserStates } from "../tables.ts";
+import type { FlowStatus, ModuleStatus } from "./flow-status.ts";
+import { reviveFrame } from "./run.ts";
+
+/** Most iterations whose jobs are named. */
+const MAX_LISTED = 10_000;
+
+/** The status of a flow, or of a loop's or branch's modules; undefined for any other job, and before it has begun. */
+export async function flowStatus(app: App, job: Job): Promise<FlowStatus | undefined> {
+  if (!isFrame(job.kind)) return undefined;
+  const [row] = await app.db.read.select().from(flowFrames).where(eq(flowFrames.job_id, job.id));
+  if (!row) return undefined;
+  const { frame, flow } = await frameOf(app, job);
+  const state = row.state as FrameState;
+  const modules = await Promise.all(
+    frame.modules.map((module, index) => moduleStatus(app, job, module, state.modules[index])),
+  );
+  const current = state.modules[state.step];
+  const states = await app.db.read.select().from(flowUserStates).where(eq(flowUserStates.job_id, job.id));
+  const { failure_module, preprocessor_module } = flow.value;
+  return {
+    step: state.step,
+    modules,
+    failure_module: state.failure
+      ? { ...(await moduleStatus(app, job, failure_module!, state.failure)), parent_module: current?.id }
+      : { type: "WaitingForPriorSteps", id: "failure" },
+    ...(preprocessor_module && frame === flow.value
+      ? { preprocessor_module: await moduleStatus(app, job, preprocessor_module, state.preprocessor) }
+      : {}),
+    ...(states.length > 0
+      ? { user_states: Object.fromEntries(states.map(({ key, value }) => [key, value])) }
+      : {}),
+    retry: { fail_count: state.fail_count ?? 0, failed_jobs: current?.failed_retries ?? [] },
+  };
+}
+
+/** What the record of a flow's job holds beside that of any job. */
+export async function flowFacts(
+  app: App,
+  job: Job,
+): Promise<{ flow_status?: FlowStatus | undefined; raw_flow?: unknown }> {
+  if (!isFrame(job.kind)) return {};
+  return {
+    flow_status: await flowStatus(app, job),
+    ...(job.raw_flow === null ? {} : { raw_flow: JSON.parse(job.raw_flow) }),
+  };
+}
+
+/** A nested frame's modules are found by way of the frames around it, running or not. */
+async function frameOf(app: App, job: Job): ReturnType<typeof reviveFrame> {
+  if (job.kind !== "flownode") return reviveFrame(app, job, undefined);
+  const [parent] = await app.db.read
+    .select()
+    .from(jobs)
+    .where(eq(jobs.id, job.parent_job ?? ""));
+  return reviveFrame(app, job, parent && (await frameOf(app, parent)));
+}
+
+async function moduleStatus(
+  app: App,
+  job: Job,
+  module: FlowModule,
+  state: ModuleState | undefined,
+): Promise<z.input<typeof ModuleStatus>> {
+  if (!state) return { type: "WaitingForPriorSteps", id: module.id };
+  const { type, job: child, branch_chosen, many, failed_retries, skipped } = state;
+  return {
+    type,
+    id: module.id,
+    ...(child ? { job: child } : {}),
+    ...(skipped ? { skipped } : {}),
+    ...(branch_chosen ? { branch_chosen } : {}),
+    ...(failed_retries ? { failed_retries } : {}),
+    ...(many || isLoop(module) ? await iterations(app, job, module, state) : {}),
+    ...(type === "WaitingForEvents" ? { count: module.suspend?.required_events ?? 1 } : {}),
+    ...(module.suspend && child ? { approvers: await approversOf(app, child) } : {}),
+  };
+}
+
+function isLoop({ value }: FlowModule): boolean {
+  return value.type === "forloopflow" || value.type === "whileloopflow" || value.type === "branchall";
+}
+
+async function iterations(app: App, job: Job, module: FlowModule, { many }: ModuleState) {
+  const children = await app.db.read
+    .select({ id: jobs.id, status: jobs.status, index: jobs.flow_index })
+    .from(jobs)
+    .where(and(eq(jobs.parent_job, job.id), eq(jobs.flow_step_id, module.id)))
+    .orderBy(asc(jobs.flow_index), asc(jobs.id))
+    .limit(MAX_LISTED);
+  const isDone = (status: string | null) =>
+    status === null ? null : status === "success" || status === "skipped";
+  const at = (many?.started ?? children.length) - 1;
+  const len = many?.total ?? children.length;
+  return {
+    flow_jobs: children.map(({ id }) => id),
+    flow_jobs_success: children.map(({ status }) => isDone(status)),
+    ...(module.value.type === "branchall"
+      ? { branchall: { branch: at, len } }
+      : { iterator: { index: at, itered: [], itered_len: len } }),
+  };
+}
+
+async function approversOf(app: App, job_id: string) {
+  return app.db.read
+    .select({ resume_id: flowResumes.resume_id, approver: flowResumes.approver })
+    .from(flowResumes)
+    .where(and(eq(flowResumes.job_id, job_id), eq(flowResumes.approved, true)));
+}
