@@ -9,8 +9,6 @@ export interface Ending {
   result: string;
   mem_peak_kb?: number | undefined;
   preprocessed_args?: string | undefined;
-  /** The script asks to begin again. */
-  restarts?: boolean;
   /** Stored in the same transaction. */
   also?: ((tx: Tx) => Promise<void>) | undefined;
 }

@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import type { App } from "../context.ts";
 import type { Tx } from "../database/database.ts";
 import { BadRequest, NotFound } from "../errors.ts";
-import { type Deployed, deployedByPath } from "../features/scripts/versions.ts";
+import { type Deployed, deployedByHash, deployedByPath } from "../features/scripts/versions.ts";
 import { newJobId } from "../lib/ids.ts";
 import { insertJob } from "../queue/driver.ts";
 import { type Job, jobs } from "../queue/tables.ts";
@@ -14,10 +14,17 @@ const LEAST_MS = 1_000;
 /** What the next run takes over from the one that ended. */
 type Successor = Parameters<typeof insertJob>[1];
 
-/** @returns the run that follows on this one; undefined when the script is gone, or asks for none any more */
+/**
+ * Whatever the end of a run was, if nobody asked for it, the next one follows: also after a result from the cache, an
+ * error of the server's own, and a worker that is lost.
+ * @returns the run that follows on this one; undefined when the script is gone, or asks for none (any more)
+ */
 export async function successorOf(app: App, job: Job, now: Date): Promise<Successor | undefined> {
-  if (!job.script_path || job.delete_after_use) return undefined;
-  const next = await newest(app, job.workspace_id, job.script_path);
+  const { kind, workspace_id, script_path, script_hash } = job;
+  if (kind !== "script" || !script_path || !script_hash || job.delete_after_use) return undefined;
+  const own = await ifDeployed(() => deployedByHash(app, workspace_id, script_hash));
+  if (!own?.restart_unless_cancelled) return undefined;
+  const next = await ifDeployed(() => deployedByPath(app, workspace_id, script_path));
   if (!next?.restart_unless_cancelled) return undefined;
   const earliest = (job.started_at ?? now).getTime() + LEAST_MS;
   return {
@@ -33,9 +40,9 @@ export async function successorOf(app: App, job: Job, now: Date): Promise<Succes
   };
 }
 
-async function newest(app: App, workspace_id: string, path: string): Promise<Deployed | undefined> {
+async function ifDeployed(find: () => Deployed | Promise<Deployed>): Promise<Deployed | undefined> {
   try {
-    return await deployedByPath(app, workspace_id, path);
+    return await find();
   } catch (cause) {
     if (cause instanceof NotFound || cause instanceof BadRequest) return undefined;
     throw cause;

@@ -8,6 +8,7 @@ import { finishJob, putBack } from "../queue/driver.ts";
 import { MAX_ATTEMPTS } from "../queue/states.ts";
 import type { Job } from "../queue/tables.ts";
 import { type Ending, failure } from "./ending.ts";
+import { queueSuccessor, successorOf } from "./perpetual.ts";
 
 /** A worker pings every 5 s; one that missed several is lost. */
 const LOST_AFTER_MS = 30_000;
@@ -44,6 +45,7 @@ export function createRescuer(app: App): Rescuer {
 
   async function end(job: Job, { status, result }: Ending): Promise<void> {
     const now = app.clock();
+    const successor = status === "canceled" ? undefined : await successorOf(app, job, now);
     const ended = await endJob(app, job, { status, result }, async (tx) => {
       const row = {
         id: job.id,
@@ -61,7 +63,9 @@ export function createRescuer(app: App): Rescuer {
       };
       if (!(await finishJob(tx, row))) return false;
       await settleWithoutLock(app, tx, job, "the dependency job did not come to its end");
+      if (successor) await queueSuccessor(app, tx, job, successor);
       await settlePlaces(tx, job, now);
+      tx.afterCommit(app.queue.wake);
       return true;
     });
     if (ended) app.events.publishFinished({ id: job.id, workspace_id: job.workspace_id, status, result });

@@ -77,7 +77,7 @@ async function attempt(
       output.log("the result was taken from the cache: the same code has run with these arguments\n");
       return { status: "success", result: cached };
     }
-    const { version, restarts } = await codeOf(app, job, signal, output);
+    const version = await codeOf(app, job, signal, output);
     const outcome = await app.runner.run(
       {
         job_id: job.id,
@@ -94,9 +94,7 @@ async function attempt(
       },
       signal,
     );
-    const ending = await toEnding(app, job, outcome, output);
-    if (restarts && ending !== "released" && ending.status !== "canceled") ending.restarts = true;
-    return ending;
+    return await toEnding(app, job, outcome, output);
   } catch (error) {
     if (signal.aborted) return abortedEnding(app, job, signal);
     if (!(error instanceof SvcError))
@@ -111,24 +109,17 @@ function isLockJob({ kind }: Job): boolean {
   return kind === "dependencies" || kind === "flowdependencies";
 }
 
-interface Code {
-  version: RunnableVersion;
-  /** Another run follows on this one. */
-  restarts: boolean;
-}
-
-async function codeOf(app: App, job: Job, signal: AbortSignal, output: Output): Promise<Code> {
-  if (job.kind === "flowscript") return { version: await flowScriptVersion(app, job), restarts: false };
+async function codeOf(app: App, job: Job, signal: AbortSignal, output: Output): Promise<RunnableVersion> {
+  if (job.kind === "flowscript") return flowScriptVersion(app, job);
   if (job.script_hash) {
     const found = deployedByHash(app, job.workspace_id, job.script_hash);
-    const { version, restart_unless_cancelled } = found instanceof Promise ? await found : found;
-    return { version, restarts: restart_unless_cancelled };
+    return (found instanceof Promise ? await found : found).version;
   }
   const content = job.raw_code ?? "";
   const language = job.language as Language;
   const analysis = await analyseScript(language, content);
   const lock = job.raw_lock || (await lockFor(app, analysis.dependencies, { onLog: output.log, signal }));
-  const version: RunnableVersion = {
+  return {
     id: sha256(`${language}\n${lock}\n${content}`).slice(0, 32),
     workspace_id: job.workspace_id,
     path: job.script_path ?? undefined,
@@ -140,7 +131,6 @@ async function codeOf(app: App, job: Job, signal: AbortSignal, output: Output): 
     envs: [],
     isolation: "fresh",
   };
-  return { version, restarts: false };
 }
 
 async function toEnding(
@@ -158,8 +148,7 @@ async function toEnding(
         result,
         mem_peak_kb: outcome.mem_peak_kb,
         preprocessed_args: outcome.preprocessed_args,
-        also:
-          job.cache_ttl && mark === undefined ? (tx) => cacheResult(app, tx, job, outcome.result) : undefined,
+        also: job.cache_ttl && mark === undefined ? (tx) => cacheResult(app, tx, job, result) : undefined,
       };
     }
     case "failure":
@@ -241,7 +230,7 @@ async function store(
     canceled_by: null,
     canceled_reason: null,
   };
-  const successor = ending.restarts ? await successorOf(app, job, completed_at) : undefined;
+  const successor = status === "canceled" ? undefined : await successorOf(app, job, completed_at);
   const finished = await endJob(app, job, { status, result }, async (tx) => {
     if (!(await finishJob(tx, job.delete_after_use ? withoutTraces(row) : row))) return false;
     if (job.delete_after_use) await tx.insert(jobLogs).values({ job_id: job.id, seq: 0, content: DELETED });

@@ -21,12 +21,13 @@ const completed = (id: string): Promise<any> =>
   }, `job ${id}`);
 
 /** A job that looks as if its worker had gone. */
-async function lostJob(change: Partial<Job>): Promise<string> {
+async function lostJob(change: Partial<Job>, options: object = {}): Promise<string> {
   await deploy(
     ask,
     "acme",
     "u/admin/lost",
     "export const main = () => { console.log('again'); return 'ran' }",
+    options,
   );
   const later = await expectOk(ask("POST", "/w/acme/jobs/run/p/u/admin/lost?scheduled_in_secs=3600", {}));
   const id = later.text;
@@ -60,6 +61,15 @@ describe("a job that lost its worker", () => {
     const id = await lostJob({ attempts: 99 });
     await rescue();
     expect((await completed(id)).result.error.name).toBe("WorkerLost");
+  });
+
+  test("is followed by the next run all the same where the script restarts until it is canceled", async () => {
+    const id = await lostJob({ attempts: 99 }, { restart_unless_cancelled: true });
+    await rescue();
+    expect((await completed(id)).result.error.name).toBe("WorkerLost");
+    const runs = async () => (await ask("GET", "/w/acme/jobs/list?script_path_exact=u/admin/lost")).json();
+    expect((await runs())[0]).toMatchObject({ type: "QueuedJob", script_path: "u/admin/lost" });
+    await expectOk(ask("POST", "/w/acme/jobs_u/queue/cancel_persistent/u/admin/lost", {}));
   });
 
   test("is not run again when its arguments were kept nowhere", async () => {

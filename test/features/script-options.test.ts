@@ -98,6 +98,14 @@ describe("a cached result", () => {
     expect((await state(job.id)).logs).not.toContain("taken from the cache");
   });
 
+  test("of a stream is the whole text", async () => {
+    const streaming = `export function* main(n: number) { for (let i = 0; i < n; i++) yield "c" + i + ";" }`;
+    await deploy(ask, "acme", "u/admin/cached_stream", streaming, { cache_ttl: 600 });
+    for (const _ of ["made", "cached"]) {
+      expect((await call("u/admin/cached_stream", { n: 2 })).json()).toBe("c0;c1;");
+    }
+  });
+
   test("is not kept of a failure", async () => {
     const failing =
       "let runs = 0; export const main = () => { if (++runs === 1) throw new Error('once'); return runs }";
@@ -240,6 +248,17 @@ describe("a script that restarts until it is canceled", () => {
     await completed(next.id);
     const list = (await ask("GET", `${jobs}/list?script_path_exact=u/admin/perpetual`)).json();
     expect(list.filter((job: any) => job.type === "QueuedJob")).toEqual([]);
+  });
+
+  test("goes on when a result comes from the cache", async () => {
+    const options = { restart_unless_cancelled: true, cache_ttl: 600 };
+    await deploy(ask, "acme", "u/admin/perpetual_cached", "export const main = () => 1", options);
+    await start("u/admin/perpetual_cached");
+    await until(async () => {
+      const path = `${jobs}/completed/list?script_path_exact=u/admin/perpetual_cached`;
+      return (await ask("GET", path)).json().length > 2 ? true : undefined;
+    }, "the third run");
+    await expectOk(ask("POST", `${jobs}_u/queue/cancel_persistent/u/admin/perpetual_cached`, {}));
   });
 
   test("stops when a newer version does not ask for it", async () => {
