@@ -7,7 +7,7 @@
 import { and, asc, desc, eq, getTableColumns, inArray, lt, lte, sql } from "drizzle-orm";
 import { type Reader, statement, type Tx } from "../database/database.ts";
 import type { Dialect } from "../database/kit.ts";
-import { giveWay } from "./concurrency.ts";
+import { giveWay, passingLocked } from "./concurrency.ts";
 import type { QueueDriver } from "./driver.ts";
 import { type Job, jobs } from "./tables.ts";
 
@@ -135,8 +135,8 @@ const postgres: QueueDriver = {
           ),
         )
         .orderBy(...order)
-        .limit(limit) as unknown as { for(strength: "update", config: { skipLocked: true }): never };
-      const locked = await (due.for("update", { skipLocked: true }) as Promise<{ id: string }[]>);
+        .limit(limit);
+      const locked = await passingLocked(due);
       if (locked.length === 0) return [];
       const ids = locked.map((row) => row.id);
       return tx

@@ -92,7 +92,8 @@ export async function settlePlaces(tx: Tx, of: Limited, now: Date): Promise<void
   if (of.concurrency_key === null) return;
   await tx.lock(lockName(of));
   const limit = of.concurrent_limit ?? 1;
-  const waiting = await waitingOf(tx, of, Math.min(limit, MAX_SETTLED));
+  // One that somebody claims or cancels just now holds its row and waits for this lock: it settles the places again.
+  const waiting = await passingLocked(waitingOf(tx, of, Math.min(limit, MAX_SETTLED)));
   if (waiting.length === 0) return;
   const taken = await placesTaken(tx, of, now);
   const window_ms = (of.concurrency_time_window_s ?? 0) * 1000;
@@ -129,6 +130,12 @@ function waitingOf(tx: Tx, of: Limited, most: number) {
     .where(and(ofKey(of), sql`${jobs.state} = 'queued'`, eq(jobs.concurrency_blocked, true)))
     .orderBy(desc(jobs.priority), asc(jobs.id))
     .limit(most);
+}
+
+/** Takes the rows for this transaction and passes over those that another holds; SQLite has one writer anyway. */
+export function passingLocked<Q extends PromiseLike<unknown>>(query: Q): Q {
+  const lockable = query as Q & { for?(strength: "update", config: { skipLocked: true }): Q };
+  return lockable.for?.("update", { skipLocked: true }) ?? query;
 }
 
 function lockName(of: Limited): string {

@@ -183,6 +183,37 @@ describe("a concurrency limit", () => {
     expect((await completed(last!)).success).toBe(true);
     expect((await completed(waiting!)).canceled).toBe(true);
   });
+
+  test("moves on when those that wait are canceled or removed in any number", async () => {
+    await deploy(ask, "acme", "u/admin/crowd", busy, { concurrent_limit: 1 });
+    const [running, last] = [await start("u/admin/crowd", { ms: 60_000 }), crypto.randomUUID()];
+    await until(async () => ((await state(running)).running ? true : undefined));
+    const waiting = await Promise.all(Array.from({ length: 24 }, () => start("u/admin/crowd", { ms: 1 })));
+    const blocked = async (id: string) => Date.parse((await state(id)).scheduled_for) > Date.now();
+    await until(async () => ((await Promise.all(waiting.map(blocked))).every(Boolean) ? true : undefined));
+    await start("u/admin/crowd", { ms: 1 }, `?job_id=${last}`);
+    const [selected, removed] = [waiting.slice(0, 20), waiting.slice(20)];
+    const answer = await expectOk(ask("POST", `${jobs}/queue/cancel_selection`, selected));
+    expect(answer.json().sort()).toEqual(selected.sort());
+    expect((await expectOk(ask("POST", `${jobs}/delete`, removed))).text).toBe("removed 4 jobs");
+    await expectOk(ask("POST", `${jobs}_u/queue/cancel/${running}`, {}));
+    expect((await completed(last)).success).toBe(true);
+  });
+
+  test("moves on when the next one is removed whose time was set", async () => {
+    const window = { concurrent_limit: 1, concurrency_time_window_s: 2 };
+    await deploy(ask, "acme", "u/admin/next", busy, window);
+    const [first, second, third] = [
+      await start("u/admin/next", { ms: 1 }),
+      await start("u/admin/next", { ms: 1 }),
+      await start("u/admin/next", { ms: 1 }),
+    ];
+    await completed(first!);
+    const due = async (id: string) => Date.parse((await state(id)).scheduled_for) - Date.now();
+    await until(async () => ((await due(third!)) > 60_000 ? true : undefined), "the third to wait");
+    await expectOk(ask("POST", `${jobs}/delete`, [second]));
+    expect((await completed(third!)).success).toBe(true);
+  });
 });
 
 describe("delete_after_use", () => {

@@ -5,9 +5,10 @@ import type { WorkspaceContext } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { NotFound } from "../../errors.ts";
 import { type Operation, operation, responds } from "../../http/operation.ts";
+import { settlePlaces } from "../../queue/concurrency.ts";
 import { forgetOutput } from "../../queue/driver.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
-import { settleLock } from "../scripts/service.ts";
+import { settleWithoutLock } from "../flows/locks.ts";
 import { canceledResult } from "./canceled.ts";
 import { JobRecord, toRecord } from "./records.ts";
 import { getJob } from "./service.ts";
@@ -100,13 +101,17 @@ async function remove(ctx: WorkspaceContext, id: string): Promise<boolean> {
   }
 }
 
-/** Whoever waits for a job that will never run is told. */
+/** Whoever waits for a job that will never run is told, and its place goes to the next. */
 async function endUnrun({ app, username }: WorkspaceContext, tx: Tx, job: Job): Promise<void> {
   const reason = "the job was deleted";
-  if (job.kind === "dependencies") await settleLock(app, tx, job, { error: reason });
+  await settleWithoutLock(app, tx, job, reason);
+  await settlePlaces(tx, job, app.clock());
   const result = canceledResult(reason, username);
   const { id, workspace_id } = job;
-  tx.afterCommit(() => app.events.publishFinished({ id, workspace_id, status: "canceled", result }));
+  tx.afterCommit(() => {
+    app.queue.wake();
+    app.events.publishFinished({ id, workspace_id, status: "canceled", result });
+  });
 }
 
 export const deleteOperations: Operation[] = [deleteCompletedJob, deleteJobs];

@@ -112,7 +112,8 @@ export async function cancelSelection(
   const cancelOne = async (id: string) => {
     const job = await findJob(ctx.app, workspace_id, id);
     if (!job || !mayRead(ctx.caller, job) || job.state === "completed") return undefined;
-    if (job.state === "queued" && job.scheduled_for > now) return undefined;
+    // What waits for a place of its concurrency key was due already.
+    if (job.state === "queued" && job.scheduled_for > now && !job.concurrency_blocked) return undefined;
     await cancelUnfinished(ctx, job, "canceled through the API", false);
     return id;
   };
