@@ -127,8 +127,9 @@ async function waitFor(ctx: WorkspaceContext, id: string, { leave, begin }: Wait
         `timeout after ${seconds}s: job ${id} goes on; ask again with the same Idempotency-Key`,
       );
     }
-    await cancelAbandoned(ctx, id, end === "timeout" ? `timeout after ${seconds}s` : "http connection broke");
-    throw new WaitTimeout(`timeout after ${seconds}s: the job was canceled`);
+    const reason = end === "timeout" ? `timeout after ${seconds}s` : "http connection broke";
+    await cancelAbandoned(ctx, id, reason);
+    throw new WaitTimeout(`${reason}: the job was canceled`);
   } finally {
     watch.waits.delete(wait);
     stopListening();
