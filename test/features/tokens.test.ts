@@ -221,6 +221,11 @@ test("a webhook's token runs its script by any form, sees what becomes of it, an
   });
   expect(job).toMatchObject({ created_by: "webhook-shop", success: true, permissioned_as: "u/admin" });
   expect((await server.as(token)("GET", "/w/other/users/whoami")).status).toBe(401);
+  const others = (await expectOk(ask("POST", `${base}/run/p/u/admin/other`, {}))).text;
+  for (const read of [`get/${others}`, `get_args/${others}`, `completed/get_result_maybe/${others}`]) {
+    expect([read, (await server.as(token)("GET", `/w/acme/jobs_u/${read}`)).status]).toEqual([read, 404]);
+  }
+  expect((await server.as(token)("GET", `${base}_u/getupdate_sse/${others}`)).text).toContain("notfound");
 });
 
 test("impersonation is for super admins, of users there are", async () => {

@@ -11,6 +11,7 @@ import { type Job, jobs } from "../../queue/tables.ts";
 import { settleWithoutLock } from "../flows/locks.ts";
 import { cancelFlow, endJob } from "../flows/run/runs.ts";
 import { isOwner, namesOf } from "../permissions.ts";
+import { isAllowed } from "../tokens/scopes.ts";
 import { canceledResult } from "./canceled.ts";
 
 /**
@@ -39,7 +40,13 @@ function requireVisible(caller: Caller, job: Job): void {
     if (caller.identity) throw new Unauthorized(`not a member of workspace ${job.workspace_id}`);
     throw new BadRequest("log in to see this job: only jobs started by nobody are open to everybody");
   }
-  if (!mayRead(caller, job)) throw new NotFound(`job ${job.id} in workspace ${job.workspace_id}`);
+  if (!mayRead(caller, job) || !isWithinScopes(caller, job))
+    throw new NotFound(`job ${job.id} in workspace ${job.workspace_id}`);
+}
+
+/** A token that only runs something is often public: it shows nothing of jobs that run something else. */
+function isWithinScopes({ identity }: Caller, job: Job): boolean {
+  return !identity || isAllowed(identity, { domain: "jobs", action: "read" }, job.script_path ?? "");
 }
 
 /** Whether a member may see a job. */
@@ -122,8 +129,8 @@ export async function cancelSelection(
 }
 
 /**
- * Ends every run of a script, due, scheduled or running, also of one that begins again whenever it ends.
- * @throws NotFound, Forbidden when the caller may not write to the path
+ * Ends every run of a script that the caller may see, due, scheduled or running, also of one that begins again
+ * whenever it ends.
  */
 export async function cancelRunsOf(
   ctx: WorkspaceContext,

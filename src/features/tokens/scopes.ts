@@ -74,23 +74,32 @@ function covers(pattern: string, resource: string): boolean {
 
 function allows(grant: Grant, scope: Scope, resource: string | undefined): boolean {
   if (grant.domain !== scope.domain) return false;
-  // Who may run a job may see what becomes of it, and of no others.
-  if (grant.action === "run" && scope.action === "read") return scope.domain === "jobs" && !scope.many;
+  // Who may run something may see what becomes of it; which jobs these are is checked when the job is known.
+  if (grant.action === "run" && scope.action === "read") {
+    return scope.domain === "jobs" && !scope.many && (resource === undefined || isAmong(grant, resource));
+  }
   if (grant.action === "read" && scope.action !== "read") return false;
   if (grant.action === "write" && scope.action === "run") return false;
   if (grant.action === "run" && scope.action === "write") return false;
   if (grant.kind !== undefined && grant.kind !== scope.kind) return false;
-  if (grant.resources.length === 0) return true;
-  return resource !== undefined && grant.resources.some((pattern) => covers(pattern, resource));
+  return isAmong(grant, resource);
+}
+
+function isAmong({ resources }: Grant, resource: string | undefined): boolean {
+  if (resources.length === 0) return true;
+  return resource !== undefined && resources.some((pattern) => covers(pattern, resource));
+}
+
+/** Whether the token is not restricted, or covers the operation. */
+export function isAllowed({ token }: Identity, scope: Scope, resource: string | undefined): boolean {
+  if (!token?.scopes?.length) return true;
+  const grants = grantsOf(token.scopes);
+  return grants.length === 0 || grants.some((grant) => allows(grant, scope, resource));
 }
 
 /** @throws Forbidden when the token is restricted and does not cover the operation */
 export function checkScopes(identity: Identity, scope: Scope, resource: string | undefined): void {
-  const scopes = identity.token?.scopes;
-  if (!scopes || scopes.length === 0) return;
-  const grants = grantsOf(scopes);
-  if (grants.length === 0) return;
-  if (grants.some((grant) => allows(grant, scope, resource))) return;
+  if (isAllowed(identity, scope, resource)) return;
   const needed = [scope.domain, scope.action, scope.kind, resource]
     .filter((part) => part !== undefined)
     .join(":");
