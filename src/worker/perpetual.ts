@@ -21,6 +21,8 @@ type Successor = Parameters<typeof insertJob>[1];
  */
 export async function successorOf(app: App, job: Job, now: Date): Promise<Successor | undefined> {
   const { kind, workspace_id, script_path, script_hash } = job;
+  // As a step of a flow it runs once, as the flow says.
+  if (job.flow_step_id !== null) return undefined;
   if (kind !== "script" || !script_path || !script_hash || job.delete_after_use) return undefined;
   const own = await ifDeployed(() => deployedByHash(app, workspace_id, script_hash));
   if (!own?.restart_unless_cancelled) return undefined;
