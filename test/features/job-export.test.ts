@@ -105,11 +105,39 @@ test("nobody is made to run jobs by an import", async () => {
   }
 });
 
+const ENDED = {
+  id: "01900000-0000-7000-8000-00000000feed",
+  job_kind: "script",
+  created_by: "admin",
+  created_at: "2026-01-01T00:00:00Z",
+  permissioned_as: "u/admin",
+  email: "admin_acme@example.org",
+  tag: "bun",
+  status: "success",
+  completed_at: "2026-01-01T00:00:01Z",
+};
+
+test("a job that stands twice in the list is stored once", async () => {
+  const twice = [
+    { ...ENDED, logs: "first" },
+    { ...ENDED, logs: "second" },
+  ];
+  const answer = await imported("completed", twice);
+  expect(answer.text).toBe("imported 1 jobs; 1 were known already and left as they are");
+  expect((await ask("GET", `/w/acme/jobs_u/get_logs/${ENDED.id}`)).text).toBe("first");
+});
+
 test.each<[what: string, half: string, body: unknown, says: string]>([
   ["no JSON", "completed", "{bad", "not JSON"],
   ["no array", "queue", {}, "expected array"],
   ["no id", "queue", [{ id: "one" }], "`0.id`"],
   ["a job without its end", "completed", [{ id: crypto.randomUUID() }], "`0.completed_at`"],
+  ["a text that cannot be stored", "completed", [{ ...ENDED, created_by: "a\0b" }], "`0.created_by`"],
+  ["a log that cannot be stored", "completed", [{ ...ENDED, logs: "a\0b" }], "`0.logs`"],
+  ["a part of a second", "completed", [{ ...ENDED, timeout: 1.5 }], "`0.timeout`"],
+  ["a number beyond all", "completed", [{ ...ENDED, priority: 1e300 }], "`0.priority`"],
+  ["a limit below one", "queue", [{ ...ENDED, concurrent_limit: -1 }], "`0.concurrent_limit`"],
+  ["a day before all", "queue", [{ ...ENDED, created_at: "0000-01-01T00:00:00Z" }], "`0.created_at`"],
 ])("%s is refused", async (_what, half, body, says) => {
   const answer = await imported(half, body);
   expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(says)]);

@@ -181,7 +181,8 @@ async function store(
       const stored = await tx.insert(jobs).values(rows).onConflictDoNothing().returning({ id: jobs.id });
       const ids = new Set(stored.map(({ id }) => id));
       for (const { row, logs } of some) {
-        if (logs && ids.has(row.id))
+        // An id that stands twice in the list is stored once, as it stands first.
+        if (logs && ids.delete(row.id))
           await tx.insert(jobLogs).values({ job_id: row.id, seq: 0, content: logs });
       }
       return stored.length;

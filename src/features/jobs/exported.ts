@@ -1,26 +1,30 @@
 /** A job as it travels from one instance to another: everything its row holds, and its log. */
 import { z } from "zod";
-import { moment, wholeNumber } from "../../http/operation.ts";
+import { moment } from "../../http/operation.ts";
 import type { JobKind } from "../../queue/states.ts";
 import type { Job, NewJob } from "../../queue/tables.ts";
 
-const text = z.string().nullish();
-const number = z.number().nullish();
+const line = z
+  .string()
+  .refine((text) => !text.includes("\0"), "holds a NUL character, which cannot be stored");
+const text = line.nullish();
+const count = z.number().int().min(0);
+const number = count.nullish();
 const jobId = z.uuid().toLowerCase();
 
 export const ExportedQueuedJob = z.object({
   id: jobId,
-  job_kind: z.string(),
-  created_by: z.string(),
+  job_kind: line,
+  created_by: line,
   created_at: moment,
   scheduled_for: moment.nullish(),
-  permissioned_as: z.string(),
-  email: z.string(),
+  permissioned_as: line,
+  email: line,
   visible_to_owner: z.boolean().default(true),
   script_path: text,
   script_hash: text,
   language: text,
-  tag: z.string(),
+  tag: line,
   priority: number,
   timeout: number,
   args: z.record(z.string(), z.unknown()).nullish(),
@@ -32,9 +36,9 @@ export const ExportedQueuedJob = z.object({
   trigger_kind: text,
   schedule_path: text,
   concurrency_key: text,
-  concurrent_limit: number,
+  concurrent_limit: count.min(1).nullish(),
   concurrency_time_window_s: number,
-  cache_ttl: number,
+  cache_ttl: z.number().min(0).max(Number.MAX_SAFE_INTEGER).nullish(),
 });
 export type ExportedQueuedJob = z.output<typeof ExportedQueuedJob>;
 
@@ -42,7 +46,7 @@ export const ExportedCompletedJob = ExportedQueuedJob.extend({
   status: z.enum(["success", "failure", "canceled", "skipped"]),
   started_at: moment.nullish(),
   completed_at: moment,
-  duration_ms: wholeNumber.min(0).nullish(),
+  duration_ms: number,
   result: z.unknown().optional(),
   logs: text,
   preprocessed: z.boolean().nullish(),
