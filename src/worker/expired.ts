@@ -98,7 +98,7 @@ export async function* expiredJobs(db: Database, before: Date): Pieces {
         at: jobs.completed_at,
         parent: jobs.parent_job,
         root: jobs.root_job,
-        size: sizeOf(jobs.args, jobs.result, jobs.raw_code, jobs.raw_lock),
+        size: sizeOf(jobs.args, jobs.result, jobs.raw_code, jobs.raw_lock, jobs.raw_flow),
       })
       .from(jobs)
       .where(

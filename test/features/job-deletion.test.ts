@@ -1,6 +1,10 @@
 /** Wiping what a completed job held, and removing jobs whole. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { flowVersions } from "../../src/features/flows/tables.ts";
+import { jobs } from "../../src/queue/tables.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
+import { completedRow, idOf, QUEUED } from "../job-rows.ts";
 
 let server: TestServer;
 let ask: Ask;
@@ -45,6 +49,34 @@ test("a wiped job keeps that it ran and how it ended, and nothing of what went i
   expect((await ask("GET", `/w/acme/jobs_u/get_logs/${id}`)).text).toBe("");
   expect((await ask("GET", `/w/acme/jobs_u/get_args/${id}`)).json()).toEqual({});
   expect(await audited("jobs.delete")).toEqual([id]);
+});
+
+test("a wiped job keeps nothing of a flow that was given with it", async () => {
+  const { db } = server.server.app;
+  const given = { raw_flow: '{"modules":["whispered"]}', flow_body: '["whispered"]' };
+  await db.write((tx) => tx.insert(jobs).values(completedRow(idOf(1), new Date(), given)));
+  await expectOk(ask("POST", `/w/acme/jobs/completed/delete/${idOf(1)}`));
+  const [row] = await db.read
+    .select()
+    .from(jobs)
+    .where(eq(jobs.id, idOf(1)));
+  expect(row?.deleted).toBe(true);
+  expect(JSON.stringify(row)).not.toContain("whispered");
+});
+
+test("a flow whose lock job is removed says so, and waits no longer", async () => {
+  const path = "u/admin/waits_for_locks";
+  await expectOk(ask("POST", "/w/acme/flows/create", { path, summary: "", value: { modules: [] } }));
+  const flow_version = (await ask("GET", `/w/acme/flows/get/${path}`)).json().version_id;
+  const waiting = { ...QUEUED, kind: "flowdependencies", flow_version } as const;
+  await server.server.app.db.write(async (tx) => {
+    await tx.insert(jobs).values(completedRow(idOf(2), new Date(), waiting));
+    const unready = { ready: false, lock_job: idOf(2) };
+    await tx.update(flowVersions).set(unready).where(eq(flowVersions.id, flow_version));
+  });
+  expect((await expectOk(ask("POST", "/w/acme/jobs/delete", [idOf(2)]))).text).toBe("removed 1 jobs");
+  const status = (await ask("GET", `/w/acme/flows/deployment_status/p/${path}`)).json();
+  expect(status).toMatchObject({ ready: false, lock_error_logs: "the job was deleted" });
 });
 
 test("only what is completed is wiped", async () => {

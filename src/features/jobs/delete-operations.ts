@@ -26,6 +26,8 @@ const WIPED = {
   result: null,
   raw_code: null,
   raw_lock: null,
+  raw_flow: null,
+  flow_body: null,
   preprocessor_input: null,
   deleted: true,
 } as const;

@@ -67,6 +67,8 @@ const {
   result: _result,
   raw_code: _code,
   raw_lock: _lock,
+  raw_flow: _flow,
+  flow_body: _body,
   preprocessor_input: _input,
   ...lightColumns
 } = getTableColumns(jobs);
