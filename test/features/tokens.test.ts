@@ -192,6 +192,22 @@ test.each([
   expect(answer.text).toContain(message);
 });
 
+test.each([
+  ["variables", { value: "1", is_secret: false, description: "" }],
+  ["resources", { value: 1, resource_type: "any" }],
+  ["flows", { summary: "", value: { modules: [] } }],
+])("a token for one path moves none of the %s to another", async (kind, rest) => {
+  const [from, to] = ["u/admin/scoped_here", "u/admin/scoped_there"];
+  await ask("POST", `/w/acme/${kind}/create`, { path: from, ...rest });
+  const narrow = server.as(await create({ scopes: [`${kind}:write:${from}`] }));
+  const move = (path: string, by = narrow) => by("POST", `/w/acme/${kind}/update/${from}`, { ...rest, path });
+  expect((await move(from)).status).toBe(200);
+  const refused = await move(to);
+  expect([refused.status, refused.text]).toEqual([403, expect.stringContaining(`${kind}:write:${to}`)]);
+  const wide = server.as(await create({ scopes: [`${kind}:write:${from},${to}`] }));
+  expect((await move(to, wide)).status).toBe(200);
+});
+
 test("a restricted token makes none that reaches further, not even for others", async () => {
   const { ask: root, email } = await server.user("narrow_root", { super_admin: true });
   const narrow = server.as(

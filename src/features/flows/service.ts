@@ -10,6 +10,7 @@ import { jobs } from "../../queue/tables.ts";
 import { drafts } from "../drafts/tables.ts";
 import { canRead, canWrite } from "../permissions.ts";
 import { checkOnBehalfOf } from "../scripts/service.ts";
+import { checkScopes } from "../tokens/scopes.ts";
 import { type LockedFlow, lockWhatNeedsNothing } from "./locks.ts";
 import type { NewFlow } from "./records.ts";
 import { type Flow, type FlowVersion, flows, flowVersions } from "./tables.ts";
@@ -56,6 +57,7 @@ export async function createFlow(ctx: WorkspaceContext, body: NewFlow): Promise<
 export async function updateFlow(ctx: WorkspaceContext, old: string, body: NewFlow): Promise<string> {
   const { workspace_id } = ctx.caller.member;
   const path = checkPath(body.path);
+  if (path !== old) checkScopes(ctx.caller.identity, { domain: "flows", action: "write" }, path);
   checkOnBehalfOf(ctx, body.on_behalf_of_email);
   const locked = await toLocked(body, path);
   return ctx.write({ resource: path, parameters: path === old ? {} : { old_path: old } }, async (tx) => {

@@ -6,6 +6,7 @@ import { sql } from "../../database/kit.ts";
 import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { canRead, canWrite } from "../permissions.ts";
+import { checkScopes } from "../tokens/scopes.ts";
 import { variables } from "../variables/tables.ts";
 import { type Resource, resources } from "./tables.ts";
 import { checkTypeName } from "./types.ts";
@@ -100,6 +101,7 @@ export async function updateResource(
 ): Promise<string> {
   const { member } = ctx.caller;
   const renamed = body.path === undefined ? path : checkPath(body.path);
+  if (renamed !== path) checkScopes(ctx.caller.identity, { domain: "resources", action: "write" }, renamed);
   const resource_type = body.resource_type === undefined ? undefined : checkTypeName(body.resource_type);
   return ctx.write({ resource: path }, async (tx) => {
     // In one order for all, so that two renames never wait for each other.

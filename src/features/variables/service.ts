@@ -5,6 +5,7 @@ import type { Reader } from "../../database/database.ts";
 import { BadRequest, Forbidden, NotFound, Unauthorized } from "../../errors.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { canRead, canWrite } from "../permissions.ts";
+import { checkScopes } from "../tokens/scopes.ts";
 import { decryptSecret, encryptSecret } from "../workspaces/secrets.ts";
 import { type Variable, variables } from "./tables.ts";
 
@@ -101,6 +102,7 @@ export async function updateVariable(
 ): Promise<string> {
   const { member } = ctx.caller;
   const renamed = body.path === undefined ? path : checkPath(body.path);
+  if (renamed !== path) checkScopes(ctx.caller.identity, { domain: "variables", action: "write" }, renamed);
   return ctx.write({ resource: path }, async (tx) => {
     // In one order for all, so that two renames never wait for each other.
     for (const each of [...new Set([path, renamed])].sort()) {
