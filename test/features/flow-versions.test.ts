@@ -53,6 +53,11 @@ describe("a draft", () => {
     expect((await read("get/draft/u/ann/drafted")).draft).toBeUndefined();
   });
 
+  test.each([undefined, null])("that is %p is refused", async (value) => {
+    const answer = await save("u/ann/nothing", value);
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("`value`: is missing")]);
+  });
+
   test("is kept and deleted only by who may deploy there", async () => {
     await make("u/ann/mine");
     await expectOk(save("u/ann/mine", 1));

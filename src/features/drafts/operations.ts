@@ -7,13 +7,17 @@ const base = "/w/{workspace}/drafts" as const;
 
 const Kind = z.enum(["script", "flow", "app"]);
 
+const draft = z
+  .unknown()
+  .refine((value) => value !== undefined && value !== null, "is missing: give the draft");
+
 const createDraft = operation({
   name: "createDraft",
   method: "POST",
   path: `${base}/create`,
   access: "author",
   summary: "Keep a draft of a script, a flow or an app",
-  body: z.object({ path: z.string(), typ: Kind, value: z.unknown() }),
+  body: z.object({ path: z.string(), typ: Kind, value: draft }),
   responds: responds.created("confirmation"),
   audit: { operation: "drafts.create", action_kind: "Create" },
   run: async (ctx, { body: { path, typ, value } }) => {
