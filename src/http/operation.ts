@@ -168,6 +168,9 @@ export const flag = z
 /** A whole number of a query string. */
 export const wholeNumber = z.coerce.number().int();
 
+/** Seconds in a query string: a century at most, so that the moment they lead to can be stored. */
+export const seconds = wholeNumber.min(0).max(3_155_760_000);
+
 /** Page and page size of lists: page 0 is page 1; a larger page than allowed is refused, never cut. */
 export const paging = {
   page: wholeNumber.min(0).default(1),
@@ -179,5 +182,14 @@ export function toWindow(query: { page: number; per_page: number }): { offset: n
   return { offset: (Math.max(query.page, 1) - 1) * query.per_page, limit: query.per_page };
 }
 
-/** A moment on the wire: a Date in code, ISO 8601 text in JSON. */
-export const moment = z.date().or(z.iso.datetime({ offset: true }).transform((text) => new Date(text)));
+/** A moment on the wire: a Date in code, ISO 8601 text in JSON. No database takes one before the year 1. */
+export const moment = z
+  .union([z.date(), z.iso.datetime({ offset: true }).transform((text) => new Date(text))], {
+    error: "must be a moment such as 2030-01-31T09:00:00Z",
+  })
+  .refine(isStorable, "must be a moment in the years 1 to 9999");
+
+function isStorable(date: Date): boolean {
+  const year = date.getUTCFullYear();
+  return year >= 1 && year <= 9999;
+}

@@ -231,8 +231,8 @@ test("the whole instance is listed in the workspace of the super admins, and now
     job(n, { id: idOf(n, "0192"), workspace_id, tag: "wide" }),
   );
   await server.server.app.db.write((tx) => tx.insert(jobs).values(rows));
-  const found = async (workspace: string, query: string) =>
-    (await server.operator("GET", `/w/${workspace}/jobs/list?tag=wide${query}`))
+  const found = async (workspace: string, query: string, by = server.operator) =>
+    (await by("GET", `/w/${workspace}/jobs/list?tag=wide${query}`))
       .json()
       .map((one: any) => one.workspace_id);
   expect(await found("admins", "")).toEqual([]);
@@ -242,6 +242,22 @@ test("the whole instance is listed in the workspace of the super admins, and now
     "acme",
   ]);
   expect(await found("acme", "&all_workspaces=true")).toEqual(["acme"]);
+  const { ask: boss } = await server.user("boss", { super_admin: true });
+  expect(await found("admins", "&all_workspaces=true", boss)).toEqual(["other", "acme"]);
+  const token = (await expectOk(boss("POST", "/users/tokens/create", { workspace_id: "admins" }))).text;
+  expect(await found("admins", "&all_workspaces=true", server.as(token))).toEqual([]);
+});
+
+test.each([
+  ["jobs/list?created_before=yesterday", "`created_before`: must be a moment such as 2030-01-31"],
+  [
+    "jobs/list?started_after=0000-06-01T00:00:00Z",
+    "`started_after`: must be a moment in the years 1 to 9999",
+  ],
+  ["jobs/completed/count_jobs?completed_after_s_ago=9007199254740991", "`completed_after_s_ago`"],
+])("%s is refused", async (path, says) => {
+  const answer = await ask("GET", `/w/acme/${path}`);
+  expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(says)]);
 });
 
 test("jobs are grouped by what they ran, with the schemas of then and now", async () => {

@@ -3,7 +3,7 @@ import { and, count, eq, gt, inArray, type SQL } from "drizzle-orm";
 import { z } from "zod";
 import type { Context, WorkspaceContext } from "../../context.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
-import { flag, type Operation, operation, responds, wholeNumber } from "../../http/operation.ts";
+import { flag, type Operation, operation, responds, seconds } from "../../http/operation.ts";
 import { jobs } from "../../queue/tables.ts";
 import { baseOf, csv, dueBy, since, successIs, UNFINISHED } from "./filters.ts";
 import { lightColumns } from "./records.ts";
@@ -65,7 +65,7 @@ const countCompletedJobs = operation({
   scope: many,
   summary: "Count the completed jobs of some tags, of some outcome, or of the last seconds",
   query: z.object({
-    completed_after_s_ago: wholeNumber.min(0).optional(),
+    completed_after_s_ago: seconds.optional(),
     success: flag.optional(),
     tags: z.string().optional(),
     all_workspaces: flag.optional(),
@@ -73,9 +73,9 @@ const countCompletedJobs = operation({
   responds: responds.json(z.number()),
   run: (ctx, { workspace, query }) => {
     const rows = baseOf(ctx, workspace, query.all_workspaces);
-    const { completed_after_s_ago: seconds, success, tags } = query;
-    if (seconds === undefined && success === undefined && !tags) return countCompleted(ctx, rows);
-    const from = seconds === undefined ? undefined : new Date(ctx.app.clock().getTime() - seconds * 1000);
+    const { completed_after_s_ago: ago, success, tags } = query;
+    if (ago === undefined && success === undefined && !tags) return countCompleted(ctx, rows);
+    const from = ago === undefined ? undefined : new Date(ctx.app.clock().getTime() - ago * 1000);
     return countOf(ctx.app, {
       base: rows,
       filters: and(
@@ -100,7 +100,7 @@ const countJobsByTag = operation({
   access: "superAdmin",
   scope: many,
   summary: "Count the jobs completed in the last seconds, by tag",
-  query: z.object({ horizon_secs: wholeNumber.min(0).default(3600), workspace_id: z.string().optional() }),
+  query: z.object({ horizon_secs: seconds.default(3600), workspace_id: z.string().optional() }),
   responds: responds.json(z.array(z.object({ tag: z.string(), count: z.number() }))),
   run: async (ctx, { query }) => {
     const from = new Date(ctx.app.clock().getTime() - query.horizon_secs * 1000);

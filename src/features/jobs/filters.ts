@@ -123,9 +123,13 @@ function unindexed(column: typeof jobs.parent_job | typeof jobs.concurrency_key,
   return sql`coalesce(${column}, '') = ${value}`;
 }
 
-/** The rows of the workspace; of the instance when a super admin asks for all, in the workspace that is theirs. */
+/**
+ * The rows of the workspace; of the instance when a super admin asks for all, in the workspace that is theirs and with
+ * a token that is not bound to it.
+ */
 export function baseOf(ctx: WorkspaceContext, workspace: string, all: boolean | undefined): SQL | undefined {
-  const everywhere = all && workspace === "admins" && ctx.caller.identity.super_admin;
+  const { super_admin, token } = ctx.caller.identity;
+  const everywhere = all && workspace === "admins" && super_admin && token?.workspace_id === undefined;
   return everywhere ? undefined : eq(jobs.workspace_id, workspace);
 }
 

@@ -1,7 +1,15 @@
 /** The webhooks of scripts and flows. */
 import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
-import { flag, moment, type Operation, operation, responds, wholeNumber } from "../../http/operation.ts";
+import {
+  flag,
+  moment,
+  type Operation,
+  operation,
+  responds,
+  seconds,
+  wholeNumber,
+} from "../../http/operation.ts";
 import type { ParameterBinding } from "../../runner/types.ts";
 import { argumentsOf, type Source } from "./arguments.ts";
 import { discardUploads } from "./form-data.ts";
@@ -23,8 +31,6 @@ import {
 import { refuseWhenFull, submitAndWait } from "./wait.ts";
 
 const base = "/w/{workspace}/jobs" as const;
-
-const A_CENTURY_S = 3_155_760_000;
 
 /** Stored and compared in lower case (RFC 9562 §4). */
 export const jobId = z.uuid().toLowerCase();
@@ -48,7 +54,7 @@ const runQuery = {
 const AsyncQuery = z.object({
   ...runQuery,
   scheduled_for: moment.optional(),
-  scheduled_in_secs: wholeNumber.min(0).max(A_CENTURY_S).optional(),
+  scheduled_in_secs: seconds.optional(),
 });
 const SyncQuery = z.object({
   ...runQuery,
