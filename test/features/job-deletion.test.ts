@@ -79,6 +79,21 @@ test("a flow whose lock job is removed says so, and waits no longer", async () =
   expect(status).toMatchObject({ ready: false, lock_error_logs: "the job was deleted" });
 });
 
+test("the place that a removed job waited for goes to the one behind it", async () => {
+  const began = new Date(Date.now() - 60_000);
+  const limited = { concurrency_key: "acme/one", concurrent_limit: 1, concurrency_time_window_s: 36_000 };
+  const waiting = { ...QUEUED, ...limited, concurrency_blocked: true };
+  const rows = [
+    completedRow(idOf(3), began, { ...limited, started_at: began, completed_at: began }),
+    completedRow(idOf(4), began, waiting),
+    completedRow(idOf(5), began, waiting),
+  ];
+  await server.server.app.db.write((tx) => tx.insert(jobs).values(rows));
+  await expectOk(ask("POST", "/w/acme/jobs/delete", [idOf(4)]));
+  const due = (await ask("GET", `/w/acme/jobs/queue/scheduled_for/${idOf(5)}`)).json();
+  expect(due).toBe(began.getTime() + 36_000_000);
+});
+
 test("only what is completed is wiped", async () => {
   const scheduled = await start({}, "?scheduled_in_secs=3600");
   const answer = await ask("POST", `/w/acme/jobs/completed/delete/${scheduled}`);
