@@ -2,7 +2,7 @@
  * A flow as it lies on the disk: OpenFlow in YAML or JSON. Where the code of a step (or its lock) is `!inline <file>`,
  * it is read from that file in the flow's folder.
  */
-import { statSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { usageError } from "./terminal/failure.ts";
 
@@ -85,9 +85,19 @@ async function withInlineFiles(value: unknown, folder: string, step: string | un
 }
 
 async function readInline(name: string, folder: string, where: string): Promise<string> {
-  // The file may be somebody else's: what it names must not be whatever this person can read.
-  if (relative(folder, join(folder, name)).startsWith("..")) {
+  const file = join(folder, name);
+  if (isOutside(folder, file) || isOutside(real(folder), real(file))) {
     throw usageError(`${where}: ${name} is outside of the flow's folder`);
   }
-  return readText(join(folder, name), `${where}: there is no file ${join(folder, name)}`);
+  return readText(file, `${where}: there is no file ${file}`);
+}
+
+/** The file may be somebody else's: what it names, or leads to by links, must not be whatever this person can read. */
+function isOutside(folder: string, file: string): boolean {
+  return relative(folder, file).split(sep)[0] === "..";
+}
+
+/** Where links lead to; what is not there leads nowhere. */
+function real(path: string): string {
+  return existsSync(path) ? realpathSync(path) : resolve(path);
 }

@@ -1,5 +1,7 @@
 /** Flows from files: what is pushed, what is printed, and what is drawn. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { startTestServer, type TestServer } from "../harness.ts";
 import { newPlace, type Place, told } from "./program.ts";
 
@@ -127,6 +129,8 @@ describe("pushing", () => {
     await write("none.json", { modules: [] });
     await write("missing.json", raw("!inline missing.ts"));
     await write("in/outside.json", raw("!inline ../order/fetch.lock"));
+    await write("in/link.json", raw("!inline linked.ts"));
+    symlinkSync(join(place.folder, "missing.json"), join(place.folder, "in/linked.ts"));
     await write("good.json", raw("export const main = () => 1"));
     const cases: [args: string[], error: string, hint?: string][] = [
       [["nowhere.yaml", "u/a/b"], "there is no file nowhere.yaml"],
@@ -137,6 +141,7 @@ describe("pushing", () => {
         ["in/outside.json", "u/a/b"],
         "step a, `content`: ../order/fetch.lock is outside of the flow's folder",
       ],
+      [["in/link.json", "u/a/b"], "step a, `content`: linked.ts is outside of the flow's folder"],
       [["good.json"], "the path is missing", "svc flow push <file> u/<user>/<name>"],
       [
         ["good.json", "u/a/b", "--path", "u/a/c"],
