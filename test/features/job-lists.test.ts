@@ -254,6 +254,9 @@ test.each([
     "jobs/list?started_after=0000-06-01T00:00:00Z",
     "`started_after`: must be a moment in the years 1 to 9999",
   ],
+  [`jobs/list?args=${json({ a: new Array(21).fill([]) })}`, "`args`: its arrays hold more than 20 values"],
+  [`jobs/list?result=${"[".repeat(5000)}${"]".repeat(5000)}`, "`result`: its arrays hold more than 20"],
+  [`resources/list?value=${json(new Array(21).fill(1))}`, "`value`: its arrays hold more than 20 values"],
   ["jobs/completed/count_jobs?completed_after_s_ago=9007199254740991", "`completed_after_s_ago`"],
 ])("%s is refused", async (path, says) => {
   const answer = await ask("GET", `/w/acme/${path}`);

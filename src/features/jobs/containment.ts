@@ -1,10 +1,10 @@
 /**
- * Jobs whose arguments or result contain some JSON, as the operator `@>` of PostgreSQL's jsonb has it
- * (https://www.postgresql.org/docs/current/datatype-json.html#JSON-CONTAINMENT). They are looked at here and not by the
- * database: SQLite has no such operator, and `jsonb` refuses the escaped NUL that stored JSON may hold.
+ * Jobs whose arguments or result contain some JSON. They are looked at here and not by the database: SQLite has no
+ * operator for it, and PostgreSQL's `jsonb` refuses the escaped NUL that stored JSON may hold.
  */
 import { inArray, type SQL, sql } from "drizzle-orm";
 import type { App } from "../../context.ts";
+import { contains } from "../../lib/contains.ts";
 import { pause } from "../../lib/pause.ts";
 import { jobs } from "../../queue/tables.ts";
 
@@ -92,24 +92,4 @@ function holds(row: Row, wanted: Containment): boolean {
     const text = row[name];
     return typeof text === "string" && contains(JSON.parse(text), part.value);
   });
-}
-
-/** Whether `whole @> part`. An array contains a bare value, but only where both are the whole document. */
-function contains(whole: unknown, part: unknown): boolean {
-  return containsAt(whole, part) || (Array.isArray(whole) && !isContainer(part) && whole.includes(part));
-}
-
-function containsAt(whole: unknown, part: unknown): boolean {
-  if (!isContainer(whole) || !isContainer(part)) return whole === part;
-  if (Array.isArray(part)) {
-    return Array.isArray(whole) && part.every((inner) => whole.some((outer) => containsAt(outer, inner)));
-  }
-  if (Array.isArray(whole)) return false;
-  return Object.entries(part).every(
-    ([key, inner]) => Object.hasOwn(whole, key) && containsAt((whole as Record<string, unknown>)[key], inner),
-  );
-}
-
-function isContainer(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }

@@ -5,6 +5,7 @@ import type { WorkspaceContext } from "../../context.ts";
 import { matches, someText, startsWith } from "../../database/conditions.ts";
 import { BadRequest } from "../../errors.ts";
 import { flag, moment } from "../../http/operation.ts";
+import { unsearchable } from "../../lib/contains.ts";
 import { jobs } from "../../queue/tables.ts";
 import { flowFrames } from "../flows/tables.ts";
 import { visibleTo } from "./service.ts";
@@ -15,7 +16,11 @@ export const csv = (text: string) => text.split(",").map((part) => part.trim());
 
 const json = z.string().transform((text, check) => {
   try {
-    return { value: JSON.parse(text) as unknown };
+    const value = JSON.parse(text) as unknown;
+    const problem = unsearchable(value);
+    if (problem === undefined) return { value };
+    check.addIssue(problem);
+    return z.NEVER;
   } catch (cause) {
     check.addIssue(`must be JSON text, such as {"name":"Bob"}: ${(cause as Error).message}`);
     return z.NEVER;

@@ -1,4 +1,6 @@
 /** Filters of the list of resources, as the query says them. */
+import { BadRequest } from "../../errors.ts";
+import { contains, unsearchable } from "../../lib/contains.ts";
 
 /** `a, b` → ["a", "b"]; undefined when there is nothing in it */
 export function csv(text: string | undefined): string[] | undefined {
@@ -12,10 +14,15 @@ export function csv(text: string | undefined): string[] | undefined {
 /**
  * What `value=…` asks of a stored value: JSON (as it is or in base64) asks that the value holds it, object in object;
  * any other text asks that the value's JSON contains it, in any case of letters.
+ * @throws BadRequest for JSON that is too much to look for
  */
 export function valueFilter(text: string): (value: unknown) => boolean {
   const wanted = parseObject(text) ?? parseObject(Buffer.from(text, "base64").toString("utf8"));
-  if (wanted !== undefined) return (value) => holds(value, wanted);
+  if (wanted !== undefined) {
+    const problem = unsearchable(wanted);
+    if (problem !== undefined) throw new BadRequest(`query field \`value\`: ${problem}`);
+    return (value) => contains(value, wanted);
+  }
   const words = text.toLowerCase();
   return (value) => JSON.stringify(value).toLowerCase().includes(words);
 }
@@ -27,15 +34,4 @@ function parseObject(text: string): object | undefined {
   } catch {
     return undefined;
   }
-}
-
-function holds(value: unknown, wanted: unknown): boolean {
-  if (typeof wanted !== "object" || wanted === null) return value === wanted;
-  if (typeof value !== "object" || value === null || Array.isArray(value) !== Array.isArray(wanted))
-    return false;
-  if (Array.isArray(wanted))
-    return wanted.every((each) => (value as unknown[]).some((inner) => holds(inner, each)));
-  return Object.entries(wanted).every(
-    ([key, each]) => Object.hasOwn(value, key) && holds((value as Record<string, unknown>)[key], each),
-  );
 }
