@@ -165,6 +165,10 @@ export const flag = z
   .transform((text) => text === "true" || text === "1" || text === "")
   .or(z.boolean());
 
+/** A field of a body that may be left out; null counts as left out. */
+export const optional = <T extends z.ZodType>(schema: T) =>
+  schema.nullish().transform((value) => value ?? undefined);
+
 /** A whole number of a query string. */
 export const wholeNumber = z.coerce.number().int();
 

@@ -1,10 +1,7 @@
 /** The records of flows as they stand on the wire. */
 import { z } from "zod";
-import { moment } from "../../http/operation.ts";
+import { moment, optional } from "../../http/operation.ts";
 import { FlowValue } from "./open-flow.ts";
-
-const optional = <T extends z.ZodType>(schema: T) =>
-  schema.nullish().transform((value) => value ?? undefined);
 
 /** OpenFlow, with what is said of a flow beside it. */
 export const NewFlow = z.object({

@@ -1,7 +1,16 @@
 import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
 import { readToken } from "../../http/credentials.ts";
-import { flag, moment, type Operation, operation, paging, responds, toWindow } from "../../http/operation.ts";
+import {
+  flag,
+  moment,
+  type Operation,
+  operation,
+  optional,
+  paging,
+  responds,
+  toWindow,
+} from "../../http/operation.ts";
 import { jobEnvironment } from "../jobs/environment.ts";
 import { getJob } from "../jobs/service.ts";
 import { SECRET_READ } from "../variables/service.ts";
@@ -10,9 +19,6 @@ import { valueForCaller } from "./references.ts";
 import * as service from "./service.ts";
 
 const base = "/w/{workspace}/resources" as const;
-
-const optional = <T extends z.ZodType>(schema: T) =>
-  schema.nullish().transform((value) => value ?? undefined);
 
 /** Any JSON, null included; only leaving it out is refused. */
 const anyValue = z.unknown().refine((value) => value !== undefined, "is missing: give any JSON value");

@@ -1,11 +1,8 @@
 import { z } from "zod";
-import { moment, type Operation, operation, responds } from "../../http/operation.ts";
+import { moment, type Operation, operation, optional, responds } from "../../http/operation.ts";
 import * as types from "./types.ts";
 
 const base = "/w/{workspace}/resources" as const;
-
-const optional = <T extends z.ZodType>(schema: T) =>
-  schema.nullish().transform((value) => value ?? undefined);
 
 const EditResourceType = z.object({
   schema: optional(z.unknown()),

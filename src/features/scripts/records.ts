@@ -1,14 +1,11 @@
 /** The records of scripts as they stand on the wire. */
 import { z } from "zod";
-import { moment } from "../../http/operation.ts";
+import { moment, optional } from "../../http/operation.ts";
 import { isTimed, SIGNATURE_SCHEMES } from "../jobs/signatures.ts";
 
 export const LANGUAGES = ["bun", "nativets", "bash", "python3"] as const;
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-
-const optional = <T extends z.ZodType>(schema: T) =>
-  schema.nullish().transform((value) => value ?? undefined);
 
 /** What every request to the script's webhooks must prove. */
 const SignatureRule = z

@@ -1,14 +1,11 @@
 /** How libraries inside scripts reach the bucket by themselves. */
 import { z } from "zod";
-import { type Operation, operation, responds } from "../../http/operation.ts";
+import { type Operation, operation, optional, responds } from "../../http/operation.ts";
 import { SECRET_READ } from "../variables/service.ts";
 import { endpointOf } from "./records.ts";
 import { bucketForCaller } from "./service.ts";
 
 const base = "/w/{workspace}/job_helpers/v2" as const;
-
-const optional = <T extends z.ZodType>(schema: T) =>
-  schema.nullish().transform((value) => value ?? undefined);
 
 const Choice = z.object({ s3_resource_path: optional(z.string()), storage: optional(z.string()) });
 

@@ -1,8 +1,6 @@
 /** The records of object storage as they stand on the wire. */
 import { z } from "zod";
-
-const optional = <T extends z.ZodType>(schema: T) =>
-  schema.nullish().transform((value) => value ?? undefined);
+import { optional } from "../../http/operation.ts";
 
 const KINDS = ["FilesystemStorage", "S3Storage"] as const;
 

@@ -1,9 +1,6 @@
 import { z } from "zod";
-import { flag, moment, type Operation, operation, paging, responds } from "../../http/operation.ts";
+import { flag, moment, type Operation, operation, optional, paging, responds } from "../../http/operation.ts";
 import * as service from "./service.ts";
-
-const optional = <T extends z.ZodType>(schema: T) =>
-  schema.nullish().transform((value) => value ?? undefined);
 
 const NewToken = z.object({
   label: optional(z.string()),

@@ -1,13 +1,19 @@
 import { z } from "zod";
-import { flag, moment, type Operation, operation, paging, responds, toWindow } from "../../http/operation.ts";
+import {
+  flag,
+  moment,
+  type Operation,
+  operation,
+  optional,
+  paging,
+  responds,
+  toWindow,
+} from "../../http/operation.ts";
 import { encryptSecret } from "../workspaces/secrets.ts";
 import * as service from "./service.ts";
 import type { Variable } from "./tables.ts";
 
 const base = "/w/{workspace}/variables" as const;
-
-const optional = <T extends z.ZodType>(schema: T) =>
-  schema.nullish().transform((value) => value ?? undefined);
 
 const CreateVariable = z.object({
   path: z.string(),
