@@ -113,7 +113,9 @@ async function codeOf(app: App, job: Job, signal: AbortSignal, output: Output): 
   if (job.kind === "flowscript") return flowScriptVersion(app, job);
   if (job.script_hash) {
     const found = deployedByHash(app, job.workspace_id, job.script_hash);
-    return (found instanceof Promise ? await found : found).version;
+    const { version } = found instanceof Promise ? await found : found;
+    // What its run writes to its folder goes with a child of its own.
+    return job.delete_after_use ? { ...version, isolation: "fresh" } : version;
   }
   const content = job.raw_code ?? "";
   const language = job.language as Language;
