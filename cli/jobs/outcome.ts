@@ -35,8 +35,14 @@ export function tellOutcome(job: JobRecord, { json, streamed = "", interrupted =
   const isTold = streamed !== "" && job.result === streamed;
   const prints = json || (!errorOf(job) && !isTold);
   if (streamed !== "" && !streamed.endsWith("\n") && (prints || process.stdout.isTTY)) print("");
-  if (prints) printJson(job.result);
+  if (prints) printJson(streamed === "" ? job.result : withoutStream(job.result, streamed));
   endLike(job, interrupted);
+}
+
+/** The field in which a result has the stream that came beside it says nothing new to who has seen the stream. */
+function withoutStream(result: unknown, streamed: string): unknown {
+  const { wm_stream, ...rest } = (result ?? {}) as { wm_stream?: unknown };
+  return wm_stream === streamed ? rest : result;
 }
 
 /**
