@@ -92,9 +92,10 @@ interface Event {
   stream_offset?: number;
 }
 
-/** What is queued after it ran, or has less log than before, was put back. */
-function beganAnew({ running, completed, log_offset }: Event, seen: Seen): boolean {
-  const shorter = log_offset !== undefined && log_offset < seen.log_offset;
+/** What is queued after it ran, or has less log or stream than before, was put back. */
+function beganAnew({ running, completed, ...event }: Event, seen: Seen): boolean {
+  const { log_offset = seen.log_offset, stream_offset = seen.stream_offset } = event;
+  const shorter = log_offset < seen.log_offset || stream_offset < seen.stream_offset;
   return shorter || (seen.running && running === false && !completed);
 }
 

@@ -5,6 +5,7 @@
  * since the last one. A reader that is as fast as the job is told from memory, a slow or late one from the database.
  */
 import type { App } from "../../context.ts";
+import type { JobTail } from "../../events/tail.ts";
 import { describeError } from "../../http/respond.ts";
 import type { Job } from "../../queue/tables.ts";
 import { type Follower, type JobFeed, joinFeed, leaveFeed } from "./job-feed.ts";
@@ -243,6 +244,7 @@ export class UpdateStream implements Follower {
     const update: JobUpdate = {};
     const running = this.#isRunning();
     if (running !== seen.running) update.running = seen.running = running;
+    if (this.#isFirst && this.#feed.tail) Object.assign(update, shorterThan(this.#feed.tail, seen));
     if (log !== "") update.log_offset = seen.log_offset += log.length;
     if (stream !== "") update.stream_offset = seen.stream_offset += stream.length;
     const { mem_peak_kb, progress } = this.#row ?? { mem_peak_kb: null, progress: null };
@@ -270,6 +272,17 @@ export class UpdateStream implements Follower {
     this.#last = last;
     return true;
   }
+}
+
+/**
+ * Where the log and the stream end that are shorter than what the follower has: a job that lost its worker begins anew,
+ * and a follower who was cut off meanwhile knows it by this. Nothing is told twice to who asks for what is yet to come.
+ */
+function shorterThan({ log, stream }: JobTail, { log_offset, stream_offset }: Seen): Partial<JobUpdate> {
+  return {
+    ...(log.end < log_offset ? { log_offset: log.end } : {}),
+    ...(stream.end < stream_offset ? { stream_offset: stream.end } : {}),
+  };
 }
 
 /** The text of an update. A result is JSON already and goes in as it is, as long as it keeps to one line. */
