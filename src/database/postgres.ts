@@ -13,6 +13,9 @@ export interface PostgresOptions {
   max_connections: number;
 }
 
+/** Of transactions that wait for each other PostgreSQL ends one, which is then done once more. */
+const MAX_TRIES = 5;
+
 type Builder = Pick<ReturnType<typeof drizzle>, "execute">;
 
 export function openPostgres(options: PostgresOptions): Database {
@@ -20,31 +23,41 @@ export function openPostgres(options: PostgresOptions): Database {
   const db = drizzle({ client });
   const counters = { commits: 0, writes: 0 };
 
+  async function once<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    const effects: (() => void)[] = [];
+    const value = await db
+      .transaction((inner) => {
+        const reader = readerOf(inner);
+        const tx: Tx = Object.assign(reader, {
+          afterCommit: (effect: () => void) => {
+            effects.push(effect);
+          },
+          lock: async (name: string) => {
+            await reader.rows(sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`);
+          },
+        });
+        return work(tx);
+      })
+      .catch((cause) => {
+        throw toStorageError(cause);
+      });
+    counters.commits++;
+    counters.writes++;
+    runEffects(effects);
+    return value;
+  }
+
   return {
     dialect: "postgres",
     read: readerOf(db),
     async write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-      const effects: (() => void)[] = [];
-      const value = await db
-        .transaction((inner) => {
-          const reader = readerOf(inner);
-          const tx: Tx = Object.assign(reader, {
-            afterCommit: (effect: () => void) => {
-              effects.push(effect);
-            },
-            lock: async (name: string) => {
-              await reader.rows(sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`);
-            },
-          });
-          return work(tx);
-        })
-        .catch((cause) => {
-          throw toStorageError(cause);
-        });
-      counters.commits++;
-      counters.writes++;
-      runEffects(effects);
-      return value;
+      for (let tries = 1; ; tries++) {
+        try {
+          return await once(work);
+        } catch (cause) {
+          if (tries >= MAX_TRIES || !isDeadlock(cause)) throw cause;
+        }
+      }
     },
     settled: () => undefined,
     shrink: async () => false,
@@ -67,6 +80,12 @@ function readerOf(queries: Builder): Reader {
       return [...((await queries.execute(query)) as Iterable<R>)];
     },
   }) as unknown as Reader;
+}
+
+/** SQLSTATE 40P01: deadlock_detected. */
+function isDeadlock(thrown: unknown): boolean {
+  const { errno, cause } = thrown as { errno?: string; cause?: { errno?: string } };
+  return (errno ?? cause?.errno) === "40P01";
 }
 
 function toStorageError(thrown: unknown): unknown {

@@ -6,6 +6,7 @@ import { and, asc, gt, gte, inArray, lt, lte, ne, or, type SQL, sql } from "driz
 import type { AnySQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database, Tx } from "../database/database.ts";
 import type { auditLog } from "../features/audit/tables.ts";
+import { forgetRuns } from "../features/flows/run/forget.ts";
 import { jobLogs, jobStreams, jobs } from "../queue/tables.ts";
 
 /** Most rows of one transaction, and most bytes of text in them: freeing these takes some milliseconds. */
@@ -119,11 +120,11 @@ export async function* expiredJobs(db: Database, before: Date): Pieces {
     yield* outputOf(db, jobLogs, ids);
     yield* outputOf(db, jobStreams, ids);
     for (const some of bySize(gone)) {
-      const which = inArray(
-        jobs.id,
-        some.map(({ id }) => id),
-      );
-      await remove(db, (tx) => tx.delete(jobs).where(which));
+      const some_ids = some.map(({ id }) => id);
+      await remove(db, async (tx) => {
+        await forgetRuns(tx, some_ids);
+        await tx.delete(jobs).where(inArray(jobs.id, some_ids));
+      });
       yield;
     }
     if (page.length < ROWS) return;

@@ -43,7 +43,16 @@ export function createRescuer(app: App): Rescuer {
     app.queue.wake();
   }
 
-  async function end(job: Job, { status, result }: Ending): Promise<void> {
+  /** One that cannot be ended must not keep the others, or a server that starts, from going on. */
+  async function end(job: Job, ending: Ending): Promise<void> {
+    try {
+      await store(job, ending);
+    } catch (cause) {
+      app.log.error({ job: job.id, error: String(cause) }, "a job that lost its worker could not be ended");
+    }
+  }
+
+  async function store(job: Job, { status, result }: Ending): Promise<void> {
     const now = app.clock();
     const successor = status === "canceled" ? undefined : await successorOf(app, job, now);
     const ended = await endJob(app, job, { status, result }, async (tx) => {

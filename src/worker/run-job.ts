@@ -66,10 +66,7 @@ async function attempt(
       const ending = await resolve(app, job, output, signal);
       return signal.aborted ? await abortedEnding(app, job, signal) : ending;
     }
-    if (isFrame(job.kind)) {
-      await beginClaimedFlow(app, job);
-      return "begun";
-    }
+    if (isFrame(job.kind)) return await beginFlow(app, job, signal);
     if (job.kind === "identity") return { status: "success", result: job.args };
     if (job.kind === "noop") return { status: "success", result: "null" };
     const cached = job.cache_ttl ? await cachedResult(app, job) : undefined;
@@ -102,6 +99,19 @@ async function attempt(
     const message =
       error instanceof SvcError ? error.message : "the server could not run the job; its log says more";
     return failure({ name: error instanceof SvcError ? error.name : "InternalErr", message });
+  }
+}
+
+/** Begins a flow as soon as the database can be written. */
+async function beginFlow(app: App, job: Job, signal: AbortSignal): Promise<Ending | "released" | "begun"> {
+  for (let tries = 0; ; tries++) {
+    try {
+      if (await beginClaimedFlow(app, job)) return "begun";
+      return await canceledEnding(app, job);
+    } catch (cause) {
+      if (!(cause instanceof StorageFull) || signal.aborted) throw cause;
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS[Math.min(tries, RETRY_MS.length - 1)]!));
+    }
   }
 }
 

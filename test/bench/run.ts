@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Table from "cli-table3";
+import { flows } from "./flows.ts";
 import { lists } from "./lists.ts";
 import {
   type Bench,
@@ -241,6 +242,7 @@ await server.stop();
 await echo.stop();
 await streams();
 (await lists(scale)).forEach(record);
+for (const figure of await flows(scale)) record(figure);
 await starts();
 await memory();
 

@@ -9,6 +9,7 @@ import { settlePlaces } from "../../queue/concurrency.ts";
 import { forgetOutput } from "../../queue/driver.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
 import { settleWithoutLock } from "../flows/locks.ts";
+import { forgetRuns } from "../flows/run/forget.ts";
 import { canceledResult } from "./canceled.ts";
 import { JobRecord, toRecord } from "./records.ts";
 import { getJob } from "./service.ts";
@@ -48,6 +49,7 @@ const deleteCompletedJob = operation({
         .returning();
       if (!row) throw new NotFound(`job ${id} is not completed: it is ${job.state}`);
       await forgetOutput(tx, [row.id]);
+      await forgetRuns(tx, [row.id]);
       return row;
     });
     return toRecord(wiped);
@@ -92,8 +94,9 @@ async function remove(ctx: WorkspaceContext, id: string): Promise<boolean> {
     await ctx.write({ resource: id }, async (tx) => {
       const still = and(eq(jobs.id, id), ne(jobs.state, "running"));
       const [job] = await tx.delete(jobs).where(still).returning();
-      if (!job) throw new NotFound(`job ${id} among those that do not run`);
+      if (!job || (await isAwaited(tx, job))) throw new NotFound(`job ${id} among those that do not run`);
       await forgetOutput(tx, [id]);
+      await forgetRuns(tx, [id]);
       if (job.state === "queued") await endUnrun(ctx, tx, job);
     });
     return true;
@@ -101,6 +104,13 @@ async function remove(ctx: WorkspaceContext, id: string): Promise<boolean> {
     if (error instanceof NotFound) return false;
     throw error;
   }
+}
+
+/** A step of a flow that runs: the flow waits for its end, or may still ask for its result. */
+async function isAwaited(tx: Tx, { flow_step_id, root_job }: Job): Promise<boolean> {
+  if (flow_step_id === null || root_job === null) return false;
+  const [root] = await tx.select({ state: jobs.state }).from(jobs).where(eq(jobs.id, root_job));
+  return root?.state === "running";
 }
 
 /** Whoever waits for a job that will never run is told, and its place goes to the next. */

@@ -164,9 +164,11 @@ async function cancelUnfinished(
   const result = canceledResult(canceled_reason, ctx.username);
   const now = app.clock();
   const canceled = { canceled_by: ctx.username, canceled_reason };
+  const audited = { resource: job.id };
+  const cancelRunning = () =>
+    cancelFlow(app, job, { result, ...canceled }, (work) => ctx.write(audited, work));
   if (isFrame(job.kind) && job.state === "running" && job.worker === null) {
-    await ctx.write({ resource: job.id }, async () => {});
-    await cancelFlow(app, job, { result, ...canceled });
+    await cancelRunning();
     return;
   }
   const end = async (tx: Tx): Promise<boolean> => {
@@ -193,14 +195,17 @@ async function cancelUnfinished(
     tx.afterCommit(() => app.events.publishFinished(told));
     return true;
   };
+  /** Set when it is a flow that has begun meanwhile: no worker has it, so none can be asked. */
+  let hasBegun = false;
   const ask = async (tx: Tx): Promise<void> => {
-    await tx
+    const [running] = await tx
       .update(jobs)
       .set({ ...canceled, cancel_requested: true })
-      .where(and(eq(jobs.id, job.id), eq(jobs.state, "running")));
+      .where(and(eq(jobs.id, job.id), eq(jobs.state, "running")))
+      .returning({ worker: jobs.worker });
+    hasBegun = isFrame(job.kind) && running?.worker === null;
     tx.afterCommit(() => app.queue.cancel(job.id));
   };
-  const audited = { resource: job.id };
   if (job.flow_step_id === null) {
     await ctx.write(audited, async (tx) => void ((await end(tx)) || (await ask(tx))));
   } else if (
@@ -208,6 +213,7 @@ async function cancelUnfinished(
   ) {
     await ctx.write(audited, ask);
   }
+  if (hasBegun) await cancelRunning();
 }
 
 /** Whether a caller may see a job; without a login only those that nobody in particular started. */

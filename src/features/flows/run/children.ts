@@ -86,8 +86,8 @@ export function frameRow(app: App, run: FlowRun, frame: LiveFrame, step: FrameSt
 export type Leaf =
   /** A process runs it. */
   | { kind: "job"; job: Job }
-  /** It has ended already. */
-  | { kind: "ended"; job: Job }
+  /** Its arguments are its result. */
+  | { kind: "identity"; job: Job }
   /** Another flow. */
   | { kind: "flow"; job: Job; deployed: DeployedFlow };
 
@@ -113,14 +113,8 @@ export async function leafRow(app: App, run: FlowRun, frame: LiveFrame, step: Ru
       return { kind: "job", job: await scriptRow(app, row, value) };
     case "flow":
       return flowRow(app, row, value.path);
-    default: {
-      const { created_at } = row;
-      const ended = { status: "success", completed_at: created_at, duration_ms: 0, result: text } as const;
-      return {
-        kind: "ended",
-        job: { ...row, ...ended, kind: "identity", state: "completed", started_at: created_at },
-      };
-    }
+    default:
+      return { kind: "identity", job: { ...row, kind: "identity" } };
   }
 }
 

@@ -10,10 +10,15 @@ import { type FrameStep, frameRow, leafRow, type RunStep } from "./children.ts";
 import { moduleIndex } from "./modules.ts";
 import type { Plan } from "./plan.ts";
 import type { FlowRun, LiveFlow, LiveFrame } from "./run.ts";
-import { envOf, resolveRef } from "./scope.ts";
+import { envOf, resultText } from "./scope.ts";
 
 /** Flows may call flows, to this depth. */
 const MAX_DEPTH = 50;
+/** The last moment that both databases can keep: what is to go on later than this never does. */
+const LAST_MS = Date.UTC(9999, 11, 31);
+
+/** How a frame inside another begins. A flow that is called has its input made already. */
+export const BEGIN_INNER = { type: "start", skip_preprocessor: true } as const;
 
 interface Drive {
   app: App;
@@ -40,7 +45,7 @@ async function apply(move: Drive, frame: LiveFrame, event: FrameEvent): Promise<
   if (frame.state.ended) return;
   const { state, steps } = await transition(frame.frame, frame.state, event, envOf(app, run, frame));
   frame.state = state;
-  frame.wake_at = state.waits ? new Date(state.waits.until) : null;
+  frame.wake_at = state.waits ? new Date(Math.min(state.waits.until, LAST_MS)) : null;
   plan.frameChanged(frame);
   for (const step of steps) await carryOut(move, frame, step);
 }
@@ -59,20 +64,20 @@ async function carryOut(move: Drive, frame: LiveFrame, step: Step): Promise<void
     case "wake":
       return;
     case "early":
-      return plan.early(frame, JSON.stringify((await resolveRef(app, run, step.result)) ?? null));
+      return plan.early(frame, (await endResult(move, step)).result);
     case "input": {
-      const input = await resolveRef(app, run, step.result);
+      const input: unknown = JSON.parse(await resultText(app, run, step.result));
       frame.flow.input = isObject(input) ? input : { body: input };
       plan.newInput(frame, JSON.stringify(frame.flow.input));
       todo.push({ frame, event: { type: "start" } });
       return;
     }
     case "end": {
-      const result = JSON.stringify((await resolveRef(app, run, step.result)) ?? null);
-      plan.frameEnds({ frame, status: step.status, result });
+      const { status, result } = await endResult(move, step);
+      plan.frameEnds({ frame, status, result });
       const { parent, module } = frame;
       if (!parent || module === undefined) return;
-      const { status, stopped } = step;
+      const { stopped } = step;
       // What stops early inside a flow that was called is that flow's own affair.
       const told = stopped && frame.flow === parent.flow;
       todo.push({
@@ -89,6 +94,24 @@ async function carryOut(move: Drive, frame: LiveFrame, step: Step): Promise<void
       });
     }
   }
+}
+
+/** A flow whose result is gone, because somebody removed the job that made it, fails. */
+async function endResult(
+  { app, run }: Drive,
+  step: Extract<Step, { type: "end" | "early" }>,
+): Promise<{ status: "success" | "failure" | "skipped"; result: string }> {
+  const status = step.type === "end" ? step.status : "success";
+  try {
+    return { status, result: await resultText(app, run, step.result) };
+  } catch (cause) {
+    if (!(cause instanceof SvcError)) throw cause;
+    return { status: "failure", result: errorText(cause) };
+  }
+}
+
+function errorText({ name, message }: { name: string; message: string }): string {
+  return JSON.stringify({ error: { name, message } });
 }
 
 /** What runs of a module is stopped: frames at once, leaves when whoever has them says so. */
@@ -130,26 +153,34 @@ async function begin(move: Drive, frame: LiveFrame, step: RunStep): Promise<void
     leaf = await leafRow(app, run, frame, step);
   } catch (cause) {
     if (!(cause instanceof SvcError)) throw cause;
-    const result = JSON.stringify({ error: { name: cause.name, message: cause.message } });
-    todo.push({ frame, event: { ...child, status: "failure", result } });
+    todo.push({ frame, event: { ...child, status: "failure", result: errorText(cause) } });
     return;
   }
   if (leaf.kind === "job") return plan.runLeaf(leaf.job);
-  if (leaf.kind === "ended") {
+  if (leaf.kind === "identity") {
+    // A loop over many, or one that never ends, must not become one endless transaction.
+    if (plan.isLarge) return plan.runLeaf(leaf.job);
     plan.leafEnded(leaf.job);
-    todo.push({ frame, event: { ...child, status: "success", result: leaf.job.result ?? "null" } });
+    todo.push({ frame, event: { ...child, status: "success", result: leaf.job.args } });
     return;
   }
   if (frame.flow.depth + 1 >= MAX_DEPTH) {
     const message = `flows call each other ${MAX_DEPTH} deep: ${leaf.job.script_path} is not begun`;
-    const result = JSON.stringify({ error: { name: "RecursionError", message } });
+    const result = errorText({ name: "RecursionError", message });
     todo.push({ frame, event: { ...child, status: "failure", result } });
     return;
   }
   const flow = liveFlow(leaf.job, leaf.deployed.value, frame.flow.depth + 1);
   const inner = flowFrame(flow, { parent: frame, module: step.module, index: step.index });
-  plan.frameBegins(inner, leaf.job);
-  todo.push({ frame: inner, event: { type: "start", skip_preprocessor: true } });
+  beginInner(move, inner, leaf.job);
+}
+
+/** A frame inside begins at once or, in a plan that is large already, by itself after the commit. */
+function beginInner({ app, plan, todo }: Drive, inner: LiveFrame, job: Job): void {
+  const { isLarge } = plan;
+  if (isLarge) inner.wake_at = app.clock();
+  plan.frameBegins(inner, job);
+  if (!isLarge) todo.push({ frame: inner, event: BEGIN_INNER });
 }
 
 export function liveFlow(job: Job, value: LiveFlow["value"], depth: number): LiveFlow {
@@ -171,7 +202,7 @@ export function flowFrame(flow: LiveFlow, place: Pick<LiveFrame, "parent" | "mod
 }
 
 function beginFrame(move: Drive, frame: LiveFrame, step: FrameStep): void {
-  const { app, run, plan, todo } = move;
+  const { app, run } = move;
   const job = frameRow(app, run, frame, step);
   const iter = step.iter && frame.iter ? { ...step.iter, iter: frame.iter } : (step.iter ?? frame.iter);
   const inner: LiveFrame = {
@@ -186,6 +217,5 @@ function beginFrame(move: Drive, frame: LiveFrame, step: FrameStep): void {
     wake_at: null,
     started_at: job.created_at,
   };
-  plan.frameBegins(inner, job);
-  todo.push({ frame: inner, event: { type: "start" } });
+  beginInner(move, inner, job);
 }

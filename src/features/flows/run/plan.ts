@@ -1,17 +1,26 @@
 /** What one transition of a run writes, in one transaction, and what happens after its commit. */
-import { and, eq, isNotNull, ne } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import type { App } from "../../../context.ts";
 import type { Tx } from "../../../database/database.ts";
 import type { JobFinished } from "../../../events/events.ts";
 import { insertJob } from "../../../queue/driver.ts";
-import { isFrame } from "../../../queue/states.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
-import { canceledResult } from "../../jobs/canceled.ts";
-import { flowFrames, flowItems } from "../tables.ts";
-import { type FlowRun, itemsKey, type LiveFrame } from "./run.ts";
+import { flowItems } from "../tables.ts";
+import { type FlowRun, type FreshEnd, itemsKey, keepRun, type LiveFrame } from "./run.ts";
+import { claimVersion, finishFrame, insertFrame, leaveFrame } from "./statements.ts";
+import { cancelLeaf, freePlace, stopChildren } from "./stopping.ts";
 import { wakeFlowsAt } from "./waker.ts";
 
-const STOPPED = { canceled_by: "flow", canceled_reason: "the flow stopped" } as const;
+/** A plan that asks for more than this many jobs leaves the rest to later transactions. */
+const MANY_JOBS = 200;
+
+/** An identity as it ended: its arguments are its result. */
+async function insertEnded(tx: Tx, job: Job): Promise<void> {
+  const { id, created_at, args } = job;
+  await insertJob(tx, { ...job, state: "running", started_at: created_at });
+  const ended = { status: "success", completed_at: created_at, duration_ms: 0, result: args } as const;
+  await tx.exec(finishFrame, { id, ...ended });
+}
 
 function isInside(inner: LiveFrame, frame: LiveFrame): boolean {
   for (let at = inner.parent; at; at = at.parent) if (at === frame) return true;
@@ -20,6 +29,12 @@ function isInside(inner: LiveFrame, frame: LiveFrame): boolean {
 
 /** Somebody else has changed the run since it was read. */
 export class FlowConflict extends Error {}
+
+/** The job ended elsewhere before: nothing of this end counts. */
+export class NotHeld extends Error {}
+
+/** A frame as one plan leaves it: later plans change the frame itself while this one is still being written. */
+type Left = Pick<LiveFrame, "state" | "wake_at">;
 
 export interface FrameEnd {
   frame: LiveFrame;
@@ -36,8 +51,8 @@ export class Plan {
   readonly #jobs: Job[] = [];
   /** Jobs that go to this process's worker after the commit. */
   readonly #handed: Job[] = [];
-  readonly #begun: LiveFrame[] = [];
-  readonly #changed = new Set<LiveFrame>();
+  readonly #begun = new Map<LiveFrame, Left>();
+  readonly #changed = new Map<LiveFrame, Left>();
   readonly #items: { frame: LiveFrame; module: string; items: unknown[] }[] = [];
   readonly #ended: FrameEnd[] = [];
   readonly #stopped: LiveFrame[] = [];
@@ -53,6 +68,11 @@ export class Plan {
     this.#run = run;
     this.#from = begins ? undefined : run.version;
     if (!begins) run.version++;
+  }
+
+  /** It asks for so much that what can wait is left to others. */
+  get isLarge(): boolean {
+    return this.#jobs.length + this.#finishedLeaves.length > MANY_JOBS;
   }
 
   /** A leaf that runs: at once where there is room, else from the queue. */
@@ -71,28 +91,38 @@ export class Plan {
     this.#jobs.push(job);
   }
 
-  /** A leaf that needed no process: it is stored as it ended. */
+  /** An identity, which needs no process: it is stored as it ended. */
   leafEnded(job: Job): void {
     this.#finishedLeaves.push(job);
-    this.remember(job.id, job.result ?? "null", "success");
+    const { id, parent_job, flow_step_id, flow_index } = job;
+    this.remember(
+      {
+        id,
+        parent: parent_job ?? undefined,
+        module: flow_step_id ?? undefined,
+        index: flow_index ?? undefined,
+        status: "success",
+      },
+      job.args,
+    );
   }
 
   /** A result that later steps may ask for before it can be read from the database. */
-  remember(job_id: string, result: string, status: JobFinished["status"]): void {
-    this.#run.results.set(job_id, result);
-    if (status === "success" || status === "skipped") this.#run.good.add(job_id);
-    this.#results.push(job_id);
+  remember(end: FreshEnd, result: string): void {
+    this.#run.results.set(end.id, result);
+    this.#run.fresh.set(end.id, end);
+    this.#results.push(end.id);
   }
 
   /** @param job stored with the frame, unless whoever submitted it does that */
   frameBegins(frame: LiveFrame, job: Job | undefined): void {
     if (job) this.#jobs.push(job);
-    this.#begun.push(frame);
+    this.#begun.set(frame, leftOf(frame));
     this.#run.frames.set(frame.id, frame);
   }
 
   frameChanged(frame: LiveFrame): void {
-    this.#changed.add(frame);
+    (this.#begun.has(frame) ? this.#begun : this.#changed).set(frame, leftOf(frame));
   }
 
   keepItems(frame: LiveFrame, module: string, items: unknown[]): void {
@@ -111,9 +141,12 @@ export class Plan {
   }
 
   frameEnds(end: FrameEnd): void {
+    const { frame, status, result } = end;
+    const { id, parent, module, index } = frame;
     this.#ended.push(end);
-    this.#run.frames.delete(end.frame.id);
-    this.remember(end.frame.id, end.result, end.status);
+    this.#run.frames.delete(id);
+    for (const each of frame.frame.modules) this.#run.items.delete(itemsKey(id, each.id));
+    this.remember({ id, parent: parent?.id, module, index, status }, result);
   }
 
   /** All that is in a frame is stopped, and nothing of it is awaited. */
@@ -129,18 +162,20 @@ export class Plan {
     this.#canceled.push(job_id);
   }
 
-  /** @throws FlowConflict when the run is no longer as this plan found it */
-  async store(tx: Tx): Promise<void> {
+  /**
+   * The version is claimed before anything else is touched: whoever changes a run waits here for the others, and nobody
+   * who holds it waits for a job's row that one of them has.
+   * @param work what belongs to it; false: the job ended elsewhere
+   * @throws FlowConflict when the run is no longer as this plan found it, NotHeld
+   */
+  async store(tx: Tx, work?: (tx: Tx) => Promise<boolean>): Promise<void> {
     await this.#claimVersion(tx);
+    if (work && !(await work(tx))) throw new NotHeld();
     for (const job of this.#jobs) await insertJob(tx, job);
-    for (const job of this.#finishedLeaves) await tx.insert(jobs).values(job);
-    for (const frame of this.#begun) await this.#insertFrame(tx, frame);
-    for (const frame of this.#changed) {
-      if (this.#begun.includes(frame)) continue;
-      await tx
-        .update(flowFrames)
-        .set({ state: frame.state, wake_at: frame.wake_at })
-        .where(eq(flowFrames.job_id, frame.id));
+    for (const job of this.#finishedLeaves) await insertEnded(tx, job);
+    for (const [frame, left] of this.#begun) await this.#insertFrame(tx, frame, left);
+    for (const [frame, left] of this.#changed) {
+      await tx.exec(leaveFrame, { job_id: frame.id, ...left });
     }
     for (const { frame, module, items } of this.#items) {
       const row = { job_id: frame.id, module_id: module, items };
@@ -152,8 +187,8 @@ export class Plan {
     for (const [id, args] of this.#inputs) {
       await tx.update(jobs).set({ args, preprocessed: true }).where(eq(jobs.id, id));
     }
-    for (const frame of this.#stopped) await this.#stop(tx, frame.id);
-    for (const id of this.#canceled) await this.#ask(tx, id);
+    for (const frame of this.#stopped) await stopChildren(this.#app, tx, frame.id);
+    for (const id of this.#canceled) await cancelLeaf(this.#app, tx, id);
     for (const end of this.#ended) await this.#finish(tx, end);
     tx.afterCommit(() => this.#committed());
   }
@@ -166,93 +201,31 @@ export class Plan {
 
   async #claimVersion(tx: Tx): Promise<void> {
     if (this.#from === undefined) return;
-    const rows = await tx
-      .update(flowFrames)
-      .set({ version: this.#from + 1 })
-      .where(and(eq(flowFrames.job_id, this.#run.root_id), eq(flowFrames.version, this.#from)))
-      .returning({ job_id: flowFrames.job_id });
+    const rows = await tx.exec(claimVersion, { root_id: this.#run.root_id, from: this.#from });
     if (rows.length === 0) throw new FlowConflict();
   }
 
-  async #insertFrame(tx: Tx, frame: LiveFrame): Promise<void> {
-    await tx.insert(flowFrames).values({
-      job_id: frame.id,
-      root_job: this.#run.root_id,
-      state: frame.state,
-      version: 0,
-      wake_at: frame.wake_at,
-    });
+  async #insertFrame(tx: Tx, frame: LiveFrame, left: Left): Promise<void> {
+    await tx.exec(insertFrame, { job_id: frame.id, root_job: this.#run.root_id, ...left });
   }
 
   async #finish(tx: Tx, { frame, status, result }: FrameEnd): Promise<void> {
     const now = this.#app.clock();
-    await tx
-      .update(jobs)
-      .set({
-        state: "completed",
-        status,
-        result,
-        completed_at: now,
-        duration_ms: now.getTime() - frame.started_at.getTime(),
-      })
-      .where(and(eq(jobs.id, frame.id), ne(jobs.state, "completed")));
-  }
-
-  /** Queued children end at once; running ones are asked to stop, and frames end with all that is in them. */
-  async #stop(tx: Tx, parent: string): Promise<void> {
-    const now = this.#app.clock();
-    const children = await tx
-      .select({ id: jobs.id, kind: jobs.kind, state: jobs.state, workspace_id: jobs.workspace_id })
-      .from(jobs)
-      .where(and(eq(jobs.parent_job, parent), ne(jobs.state, "completed"), isNotNull(jobs.flow_step_id)));
-    const result = canceledResult(STOPPED.canceled_reason, STOPPED.canceled_by);
-    for (const { id, kind, state, workspace_id } of children) {
-      if (state === "running" && !isFrame(kind)) {
-        await this.#ask(tx, id);
-        continue;
-      }
-      if (isFrame(kind)) await this.#stop(tx, id);
-      await tx
-        .update(jobs)
-        .set({
-          ...STOPPED,
-          state: "completed",
-          status: "canceled",
-          result,
-          completed_at: now,
-          duration_ms: 0,
-        })
-        .where(eq(jobs.id, id));
-      tx.afterCommit(() =>
-        this.#app.events.publishFinished({ id, workspace_id, status: "canceled", result }),
-      );
-    }
-  }
-
-  async #ask(tx: Tx, id: string): Promise<void> {
-    await tx
-      .update(jobs)
-      .set({ ...STOPPED, cancel_requested: true })
-      .where(and(eq(jobs.id, id), ne(jobs.state, "completed")));
-    // A queued one is claimed at once, and ended.
-    await tx
-      .update(jobs)
-      .set({ scheduled_for: this.#app.clock(), concurrency_key: null })
-      .where(and(eq(jobs.id, id), eq(jobs.state, "queued")));
-    tx.afterCommit(() => {
-      this.#app.queue.cancel(id);
-      this.#app.queue.wake();
-    });
+    const duration_ms = now.getTime() - frame.started_at.getTime();
+    await tx.exec(finishFrame, { id: frame.id, status, result, completed_at: now, duration_ms });
+    const { job } = frame.flow;
+    if (job.id === frame.id) await freePlace(this.#app, tx, job);
   }
 
   #committed(): void {
     const { queue, events } = this.#app;
+    if (this.#from === undefined) keepRun(this.#app, this.#run);
     for (const { id, workspace_id, result } of this.#early) events.publishEarly({ id, workspace_id, result });
     forgetResults(this.#run, this.#results);
     for (const job of this.#handed) queue.hand(job);
     if (this.#jobs.length > this.#handed.length) queue.wake();
-    for (const frame of [...this.#begun, ...this.#changed]) {
-      if (frame.wake_at) wakeFlowsAt(this.#app, frame.wake_at);
+    for (const { wake_at } of [...this.#begun.values(), ...this.#changed.values()]) {
+      if (wake_at) wakeFlowsAt(this.#app, wake_at);
     }
     for (const { frame, status, result } of this.#ended) {
       events.publishFinished({ id: frame.id, workspace_id: frame.flow.job.workspace_id, status, result });
@@ -262,11 +235,15 @@ export class Plan {
 
 /** Results read again soon stay in memory; the others are in the database. */
 const MAX_RESULTS = 64;
-const MAX_RESULT_LENGTH = 100_000;
+const MAX_RESULT_LENGTH = 20_000;
+
+function leftOf({ state, wake_at }: LiveFrame): Left {
+  return { state, wake_at };
+}
 
 function forgetResults(run: FlowRun, committed: string[]): void {
   for (const job_id of committed) {
-    run.good.delete(job_id);
+    run.fresh.delete(job_id);
     if ((run.results.get(job_id)?.length ?? 0) > MAX_RESULT_LENGTH) run.results.delete(job_id);
     else run.recent.push(job_id);
   }

@@ -4,7 +4,7 @@
  *
  * Transitions of one run follow one another. The next is planned as soon as the one before is on its way to the
  * database, not when it is there: each raises the run's version, and one that does not find the version it started from
- * changes nothing.
+ * changes nothing. That something is absent here proves it only while memory and database are known to agree.
  */
 import { and, eq, inArray } from "drizzle-orm";
 import type { App } from "../../../context.ts";
@@ -14,7 +14,7 @@ import { modulesOf } from "../../../flow-engine/launch.ts";
 import type { Body, Frame, FrameState, Iter } from "../../../flow-engine/state.ts";
 import type { FlowModule, FlowValue } from "../../../flow-engine/types.ts";
 import { perApp } from "../../../lib/per-app.ts";
-import { isFrame } from "../../../queue/states.ts";
+import { isFrame, type JobStatus } from "../../../queue/states.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
 import { flowFrames, flowItems } from "../tables.ts";
 import { flowValueOf } from "../versions.ts";
@@ -54,20 +54,33 @@ export interface StoredBody {
   iter?: Iter;
 }
 
+/** A child of a frame that has ended, which is not committed yet. */
+export interface FreshEnd {
+  id: string;
+  parent: string | undefined;
+  module: string | undefined;
+  index: number | undefined;
+  status: JobStatus;
+}
+
 export interface FlowRun {
   readonly root_id: string;
   version: number;
   frames: Map<string, LiveFrame>;
   /** Results of jobs that may not be committed yet, and recent ones: JSON text by job. */
   results: Map<string, string>;
-  /** Jobs that have ended well, of which that is not committed yet. */
-  good: Set<string>;
+  /** Ends that are not committed yet, by job. */
+  fresh: Map<string, FreshEnd>;
   /** Those of the results that are committed, oldest first. */
   recent: string[];
   /** What loops go over, by frame and module. */
   items: Map<string, unknown[]>;
   /** A write did not go through: what is in memory is ahead of the database. */
   broken: boolean;
+  /** Writes that are on their way to the database. */
+  writing: number;
+  /** Resolves when all of them are there, or were refused. */
+  written: Promise<unknown>;
 }
 
 /** Runs kept in memory while nothing happens to them. */
@@ -76,35 +89,94 @@ const MAX_RUNS = 2_000;
 interface Slot {
   run: FlowRun | undefined;
   tail: Promise<unknown>;
+  /** Who waits for a turn, or for what was planned in it to be written. */
   users: number;
 }
 
 const slotsOf = perApp<App, Map<string, Slot>>(() => new Map());
 
-/** Hands the run to `work` when everything asked for before has been planned. */
-export async function withRun<T>(app: App, root_id: string, work: (run: FlowRun) => Promise<T>): Promise<T> {
+/** What was planned, on its way to the database. */
+interface Planned<T> {
+  written: Promise<T>;
+}
+
+/**
+ * Hands the run to `work` when everything asked for before has been planned.
+ * @param work plans, and begins to write; `isCertain` says that memory holds what the database does, so that what is
+ * not in the run is nowhere. Answers undefined when it has to be certain, and is handed the run once more
+ * @returns what was written
+ */
+export async function withRun<T>(
+  app: App,
+  root_id: string,
+  work: (run: FlowRun, isCertain: boolean) => Promise<Planned<T> | undefined>,
+): Promise<T> {
   const slots = slotsOf(app);
   const slot = slots.get(root_id) ?? { run: undefined, tail: Promise.resolve(), users: 0 };
   // The one used last stands at the end.
   slots.delete(root_id);
   slots.set(root_id, slot);
   slot.users++;
-  const turn = slot.tail.then(async () => {
-    if (!slot.run || slot.run.broken) slot.run = await loadRun(app, root_id);
-    const { run } = slot;
-    try {
-      return await work(run);
-    } catch (cause) {
-      run.broken = true;
-      throw cause;
-    } finally {
-      slot.users--;
-      if (run.frames.size === 0 && slot.users === 0) slots.delete(root_id);
-    }
-  });
-  slot.tail = turn.catch(() => {});
   forgetIdle(slots);
-  return turn;
+  const turn = slot.tail.then(() => takeTurn(app, root_id, slot, work));
+  slot.tail = turn.catch(() => {});
+  try {
+    return await (await turn).written;
+  } finally {
+    slot.users--;
+    const { run } = slot;
+    if (slot.users === 0 && (!run || run.broken || run.frames.size === 0)) slots.delete(root_id);
+  }
+}
+
+async function takeTurn<T>(
+  app: App,
+  root_id: string,
+  slot: Slot,
+  work: Parameters<typeof withRun<T>>[2],
+): Promise<Planned<T>> {
+  const isRead = !slot.run || slot.run.broken;
+  const run = isRead ? await readAnew(app, root_id, slot) : slot.run!;
+  // Another server changes what is in PostgreSQL without telling.
+  const isCertain = isRead || (app.db.dialect === "sqlite" && run.writing === 0);
+  const planned =
+    (await planWith(run, isCertain, work)) ??
+    (await planWith(await readAnew(app, root_id, slot), true, work));
+  if (!planned) throw new Internal(`nothing was planned for run ${root_id}`);
+  return planned;
+}
+
+async function readAnew(app: App, root_id: string, slot: Slot): Promise<FlowRun> {
+  // What is on its way to the database belongs to what is read.
+  await slot.run?.written;
+  slot.run = undefined;
+  slot.run = await loadRun(app, root_id);
+  return slot.run;
+}
+
+async function planWith<T>(
+  run: FlowRun,
+  isCertain: boolean,
+  work: Parameters<typeof withRun<T>>[2],
+): Promise<Planned<T> | undefined> {
+  try {
+    const planned = await work(run, isCertain);
+    if (planned) follow(run, planned.written);
+    return planned;
+  } catch (cause) {
+    run.broken = true;
+    throw cause;
+  }
+}
+
+function follow(run: FlowRun, written: Promise<unknown>): void {
+  const before = run.written;
+  run.writing++;
+  const done = () => {
+    run.writing--;
+    return before;
+  };
+  run.written = written.then(done, done);
 }
 
 function forgetIdle(slots: Map<string, Slot>): void {
@@ -116,38 +188,43 @@ function forgetIdle(slots: Map<string, Slot>): void {
   }
 }
 
-/** A run that begins: nothing of it is in the database yet. */
-export function newRun(app: App, root_id: string): FlowRun {
-  const run = emptyRun(root_id);
-  slotsOf(app).set(root_id, { run, tail: Promise.resolve(), users: 0 });
-  return run;
+/** Keeps a run that has begun and is committed, unless somebody has read it from the database meanwhile. */
+export function keepRun(app: App, run: FlowRun): void {
+  const slots = slotsOf(app);
+  if (run.frames.size === 0 || slots.has(run.root_id)) return;
+  slots.set(run.root_id, { run, tail: Promise.resolve(), users: 0 });
+  forgetIdle(slots);
 }
 
-function emptyRun(root_id: string): FlowRun {
+/** A run that begins: nothing of it is in the database yet. */
+export function newRun(root_id: string): FlowRun {
   return {
     root_id,
     version: 0,
     frames: new Map(),
     results: new Map(),
+    fresh: new Map(),
     recent: [],
-    good: new Set(),
     items: new Map(),
     broken: false,
+    writing: 0,
+    written: Promise.resolve(),
   };
 }
 
 async function loadRun(app: App, root_id: string): Promise<FlowRun> {
-  const run = emptyRun(root_id);
-  const rows = await app.db.read
-    .select({ frame: flowFrames, job: jobs })
-    .from(flowFrames)
-    .innerJoin(jobs, eq(jobs.id, flowFrames.job_id))
-    .where(and(eq(flowFrames.root_job, root_id), eq(jobs.state, "running")));
+  const run = newRun(root_id);
+  // Read before the rest: what is changed after this raises it, and what is planned on less than that is refused.
   const [root] = await app.db.read
     .select({ version: flowFrames.version })
     .from(flowFrames)
     .where(eq(flowFrames.job_id, root_id));
   run.version = root?.version ?? 0;
+  const rows = await app.db.read
+    .select({ frame: flowFrames, job: jobs })
+    .from(flowFrames)
+    .innerJoin(jobs, eq(jobs.id, flowFrames.job_id))
+    .where(and(eq(flowFrames.root_job, root_id), eq(jobs.state, "running")));
   const byId = new Map(rows.map((row) => [row.job.id, row]));
   const revive = async (id: string): Promise<LiveFrame | undefined> => {
     const known = run.frames.get(id);
@@ -166,7 +243,9 @@ async function loadRun(app: App, root_id: string): Promise<FlowRun> {
 }
 
 async function loadItems(db: Reader, run: FlowRun): Promise<void> {
-  const looping = [...run.frames.values()].filter(({ state }) => state.modules[state.step]?.many);
+  const looping = [...run.frames.values()].filter(
+    ({ state }) => state.modules[state.step]?.many || state.failure?.many,
+  );
   for (let at = 0; at < looping.length; at += 500) {
     const ids = looping.slice(at, at + 500).map(({ id }) => id);
     for (const row of await db.select().from(flowItems).where(inArray(flowItems.job_id, ids))) {
@@ -197,7 +276,7 @@ export async function reviveFrame(app: App, job: Job, parent: LiveFrame | undefi
     return { ...common, flow: parent.flow, iter: iter ?? parent.iter, frame: { modules } };
   }
   if (!isFrame(job.kind)) throw new Internal(`job ${job.id} is no flow`);
-  const value = await valueOfJob(app, job);
+  const value = await runValueOf(app, job);
   const flow: LiveFlow = {
     job,
     value,
@@ -208,7 +287,7 @@ export async function reviveFrame(app: App, job: Job, parent: LiveFrame | undefi
   return { ...common, flow, iter: undefined, frame: value };
 }
 
-async function valueOfJob(app: App, job: Job): Promise<FlowValue> {
+async function runValueOf(app: App, job: Job): Promise<FlowValue> {
   if (job.raw_flow !== null) return JSON.parse(job.raw_flow) as FlowValue;
   return flowValueOf(app, job.workspace_id, job.flow_version ?? 0);
 }

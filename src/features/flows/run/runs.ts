@@ -7,15 +7,14 @@ import type { FrameEvent } from "../../../flow-engine/state.ts";
 import type { FlowValue } from "../../../flow-engine/types.ts";
 import { isFrame } from "../../../queue/states.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
-import { drive, flowFrame, liveFlow } from "./drive.ts";
-import { FlowConflict, Plan } from "./plan.ts";
-import { type FlowRun, newRun, reviveFrame, withRun } from "./run.ts";
+import { BEGIN_INNER, drive, flowFrame, liveFlow } from "./drive.ts";
+import { FlowConflict, NotHeld, Plan } from "./plan.ts";
+import { type FlowRun, type LiveFrame, newRun, reviveFrame, withRun } from "./run.ts";
 
-/** Other servers may work on the same run; it never takes many rounds. */
-const MAX_TRIES = 20;
-
-/** The job ended elsewhere before: nothing of this end counts. */
-class NotHeld extends Error {}
+/** Other servers may work on the same run: after some rounds, those who are in each other's way wait for a moment. */
+const MAX_TRIES = 100;
+const TRIES_AT_ONCE = 3;
+const MAX_PAUSE_MS = 50;
 
 /**
  * Plans the beginning of a flow whose job is about to be stored as running.
@@ -27,7 +26,7 @@ export async function beginFlow(
   value: FlowValue,
   options: { skip_preprocessor: boolean },
 ): Promise<Plan> {
-  const run = newRun(app, job.id);
+  const run = newRun(job.id);
   const plan = new Plan(app, run, { begins: true });
   const frame = flowFrame(liveFlow(job, value, 0), {
     parent: undefined,
@@ -44,21 +43,30 @@ export async function beginFlow(
   return plan;
 }
 
-/** Begins a flow that was queued and that this worker has claimed: from here on no worker holds it. */
-export async function beginClaimedFlow(app: App, job: Job): Promise<void> {
+/**
+ * Begins a flow that was queued and that this worker has claimed: from here on no worker holds it.
+ * @returns false when it is not this worker's to begin any more: somebody canceled it, or another worker has it
+ */
+export async function beginClaimedFlow(app: App, job: Job): Promise<boolean> {
   const frame = await reviveFrame(app, job, undefined);
-  const plan = await beginFlow(app, job, frame.flow.value, { skip_preprocessor: false });
-  await carried(plan, () =>
-    app.db.write(async (tx) => {
-      const [held] = await tx
-        .update(jobs)
-        .set({ worker: null, last_ping: null })
-        .where(and(eq(jobs.id, job.id), eq(jobs.state, "running"), eq(jobs.worker, app.queue.worker)))
-        .returning({ id: jobs.id });
-      if (!held) throw new Internal(`flow ${job.id} was claimed by another worker`);
-      await plan.store(tx);
-    }),
+  const plan = await beginFlow(app, job, frame.flow.value, { skip_preprocessor: !job.preprocessor_input });
+  const isMine = and(
+    eq(jobs.id, job.id),
+    eq(jobs.state, "running"),
+    eq(jobs.worker, app.queue.worker),
+    eq(jobs.cancel_requested, false),
   );
+  const release = async (tx: Tx) => {
+    const released = { worker: null, last_ping: null };
+    return (await tx.update(jobs).set(released).where(isMine).returning({ id: jobs.id })).length > 0;
+  };
+  try {
+    await carried(plan, () => app.db.write((tx) => plan.store(tx, release)));
+    return true;
+  } catch (cause) {
+    if (cause instanceof NotHeld) return false;
+    throw cause;
+  }
 }
 
 /** Gives back what a plan reserved when its transaction does not go through. */
@@ -77,6 +85,9 @@ export interface JobEnd {
   result: string;
 }
 
+type Work = (tx: Tx) => Promise<boolean>;
+type Write = (work: Work) => Promise<boolean>;
+
 /**
  * Stores the end of any job. Of a flow's step it stores, in the same transaction, what the flow does next.
  * @param work stores the end itself; false: the job ended elsewhere, and nothing is to be stored
@@ -86,80 +97,70 @@ export interface JobEnd {
 export async function endJob(
   app: App,
   job: Job,
-  end: JobEnd,
-  work: (tx: Tx) => Promise<boolean>,
+  { status, result }: JobEnd,
+  work: Work,
   write: Write = app.db.write,
 ): Promise<boolean> {
   if (job.flow_step_id === null || job.root_job === null) return write(work);
+  const module = job.flow_step_id;
+  const index = job.flow_index ?? undefined;
   return transact(app, job.root_job, { work, write }, (run) => {
     const frame = run.frames.get(job.parent_job ?? "");
     if (!frame) return undefined;
-    const event: FrameEvent = {
-      type: "child",
-      module: job.flow_step_id ?? "",
-      job: job.id,
-      index: job.flow_index ?? undefined,
-      ...end,
+    return (plan) => {
+      plan.remember({ id: job.id, parent: frame.id, module, index, status }, result);
+      return drive(app, run, plan, frame, { type: "child", module, job: job.id, index, status, result });
     };
-    return { frame, event, remember: [job.id, end.result, end.status] };
   });
 }
 
-type Write = (work: (tx: Tx) => Promise<boolean>) => Promise<boolean>;
-
-type Asked =
-  | {
-      frame: Parameters<typeof drive>[3];
-      event: FrameEvent;
-      remember?: [job_id: string, result: string, status: JobEnd["status"]];
-    }
-  | undefined;
-
-/** One transition of a run, together with other work; planned anew when somebody else was first. */
+/**
+ * One transition of a run, together with other work; planned anew when somebody else was first.
+ * @param ask what is to be planned; undefined when the run has nothing to do with it: `work` alone is done
+ */
 async function transact(
   app: App,
   root_id: string,
-  { work, write }: { work: (tx: Tx) => Promise<boolean>; write: Write },
-  ask: (run: FlowRun) => Asked,
+  { work, write }: { work: Work; write: Write },
+  ask: (run: FlowRun) => ((plan: Plan) => Promise<void>) | undefined,
 ): Promise<boolean> {
   for (let tries = 1; ; tries++) {
     try {
-      // Planned in turn, written without waiting for the turn to end: see run.ts.
-      const { written } = await withRun(app, root_id, async (run) => {
-        const asked = ask(run);
-        if (!asked) return { written: write(work) };
+      return await withRun(app, root_id, async (run, isCertain) => {
+        const change = ask(run);
+        if (!change) return isCertain ? { written: write(work) } : undefined;
         const plan = new Plan(app, run);
-        if (asked.remember) plan.remember(...asked.remember);
-        const store = () =>
-          write(async (tx) => {
-            if (!(await work(tx))) throw new NotHeld();
-            await plan.store(tx);
-            return true;
-          });
-        try {
-          await drive(app, run, plan, asked.frame, asked.event);
-        } catch (cause) {
-          plan.abandon();
-          throw cause;
-        }
-        return inTurn(app, carried(plan, store));
+        await carried(plan, () => change(plan));
+        // Planned in turn, written without waiting for the turn to end: see run.ts.
+        return { written: carried(plan, () => store(app, run, plan, { work, write })) };
       });
-      return await written;
     } catch (cause) {
       if (cause instanceof NotHeld) return false;
       if (!(cause instanceof FlowConflict) || tries >= MAX_TRIES) throw cause;
+      if (tries >= TRIES_AT_ONCE) await pause();
     }
   }
 }
 
-/**
- * SQLite writes in the order it is asked to, so the turn ends here. On PostgreSQL a later transaction could be first:
- * there the turn ends with the commit.
- */
-async function inTurn(app: App, written: Promise<boolean>): Promise<{ written: Promise<boolean> }> {
-  const settled = written.catch(() => {});
-  if (app.db.dialect === "postgres") await settled;
-  return { written };
+/** SQLite writes in the order it was asked; the connections of PostgreSQL do not, so one plan waits for the one before. */
+async function store(
+  app: App,
+  run: FlowRun,
+  plan: Plan,
+  { work, write }: { work: Work; write: Write },
+): Promise<boolean> {
+  if (app.db.dialect === "postgres") {
+    await run.written;
+    if (run.broken) throw new FlowConflict();
+  }
+  return write(async (tx) => {
+    await plan.store(tx, work);
+    return true;
+  });
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, Math.random() * MAX_PAUSE_MS));
 }
 
 const nothing = async () => true;
@@ -169,7 +170,7 @@ export async function wakeFrame(app: App, root_job: string, frame_id: string): P
   await transact(app, root_job, { work: nothing, write: app.db.write }, (run) => {
     const frame = run.frames.get(frame_id);
     if (!frame?.wake_at || frame.wake_at > app.clock()) return undefined;
-    return { frame, event: { type: "woken" } };
+    return (plan) => drive(app, run, plan, frame, frame.state.waits ? { type: "woken" } : BEGIN_INNER);
   });
 }
 
@@ -178,54 +179,53 @@ export async function approveFrame(
   app: App,
   where: { root_job: string; frame_id: string },
   event: Extract<FrameEvent, { type: "resumed" | "disapproved" }> | undefined,
-  work: (tx: Tx) => Promise<boolean>,
+  work: Work,
 ): Promise<boolean> {
-  return transact(app, where.root_job, { work, write: app.db.write }, (run) => {
+  const how = { work, write: app.db.write };
+  return transact(app, where.root_job, how, (run) => {
     const frame = run.frames.get(where.frame_id);
-    return frame && event ? { frame, event } : undefined;
+    return frame && event && ((plan) => drive(app, run, plan, frame, event));
   });
 }
 
 /**
  * Cancels a flow that runs: everything in it stops.
- * @param result JSON text of the canceled job's result
+ * @param end `result` is JSON text
+ * @param write the transaction it is done in; the database's own when left out
  * @returns false when it had ended
  */
 export async function cancelFlow(
   app: App,
   job: Job,
-  end: { result: string; canceled_by: string; canceled_reason: string },
+  { result, ...canceled }: { result: string; canceled_by: string; canceled_reason: string },
+  write: Write = app.db.write,
 ): Promise<boolean> {
   if (!isFrame(job.kind)) throw new Internal(`job ${job.id} is no flow`);
-  const root_id = job.kind === "flownode" || job.flow_step_id !== null ? (job.root_job ?? job.id) : job.id;
-  for (let tries = 1; ; tries++) {
-    try {
-      const { written } = await withRun(app, root_id, async (run) => {
-        const frame = run.frames.get(job.id);
-        if (!frame) return { written: Promise.resolve(false) };
-        const plan = new Plan(app, run);
-        plan.stopFrame(frame);
-        frame.state = { ...frame.state, ended: true };
-        frame.wake_at = null;
-        plan.frameChanged(frame);
-        plan.frameEnds({ frame, status: "canceled", result: end.result });
-        const { parent, module } = frame;
-        if (parent && module !== undefined) {
-          const child = { type: "child", module, job: job.id, index: frame.index } as const;
-          await drive(app, run, plan, parent, { ...child, status: "canceled", result: end.result });
-        }
-        const write = () =>
-          app.db.write(async (tx) => {
-            const { canceled_by, canceled_reason } = end;
-            await tx.update(jobs).set({ canceled_by, canceled_reason }).where(eq(jobs.id, job.id));
-            await plan.store(tx);
-            return true;
-          });
-        return inTurn(app, carried(plan, write));
-      });
-      return await written;
-    } catch (cause) {
-      if (!(cause instanceof FlowConflict) || tries >= MAX_TRIES) throw cause;
-    }
-  }
+  const root_id = job.flow_step_id === null ? job.id : (job.root_job ?? job.id);
+  const work = async (tx: Tx) => {
+    const runs = and(eq(jobs.id, job.id), eq(jobs.state, "running"));
+    return (await tx.update(jobs).set(canceled).where(runs).returning({ id: jobs.id })).length > 0;
+  };
+  return transact(app, root_id, { work, write }, (run) => {
+    const frame = run.frames.get(job.id);
+    return frame && ((plan) => stop(app, run, plan, frame, result));
+  });
+}
+
+async function stop(app: App, run: FlowRun, plan: Plan, frame: LiveFrame, result: string): Promise<void> {
+  plan.stopFrame(frame);
+  frame.state = { ...frame.state, ended: true };
+  frame.wake_at = null;
+  plan.frameChanged(frame);
+  plan.frameEnds({ frame, status: "canceled", result });
+  const { id, parent, module, index } = frame;
+  if (!parent || module === undefined) return;
+  await drive(app, run, plan, parent, {
+    type: "child",
+    module,
+    job: id,
+    index,
+    status: "canceled",
+    result,
+  });
 }

@@ -1,7 +1,7 @@
 /** What the expressions of a frame see, fetched only when they mention it. */
 import { and, asc, eq } from "drizzle-orm";
 import type { App, Identity, WorkspaceContext } from "../../../context.ts";
-import { Internal, NotFound } from "../../../errors.ts";
+import { NotFound } from "../../../errors.ts";
 import { evaluate } from "../../../expressions/evaluate.ts";
 import { JsonText, Members, type Scope } from "../../../expressions/scope.ts";
 import type {
@@ -82,21 +82,20 @@ function resultsOf(app: App, run: FlowRun, frame: LiveFrame, state: FrameState):
 }
 
 async function refEntry(app: App, run: FlowRun, ref: ResultRef): Promise<unknown> {
-  return "job" in ref ? new JsonText(await resultText(app, run, ref.job)) : resolveRef(app, run, ref);
+  return "value" in ref ? ref.value : new JsonText(await resultText(app, run, ref));
 }
 
-/** The value of a result: of a job, or of all iterations of a module. */
-export async function resolveRef(app: App, run: FlowRun, ref: ResultRef): Promise<unknown> {
-  if ("value" in ref) return ref.value;
-  if ("job" in ref) return JSON.parse(await resultText(app, run, ref.job));
-  return gathered(app, run, ref);
-}
-
-async function resultText(app: App, run: FlowRun, job_id: string): Promise<string> {
-  const known = run.results.get(job_id);
+/**
+ * The value of a result as JSON text: of a job, or of all iterations of a module.
+ * @throws NotFound when somebody has removed the job
+ */
+export async function resultText(app: App, run: FlowRun, ref: ResultRef): Promise<string> {
+  if ("value" in ref) return JSON.stringify(ref.value ?? null);
+  if ("gather" in ref) return gathered(app, run, ref);
+  const known = run.results.get(ref.job);
   if (known !== undefined) return known;
-  const [row] = await app.db.read.select({ result: jobs.result }).from(jobs).where(eq(jobs.id, job_id));
-  if (!row) throw new Internal(`the result of job ${job_id} is not kept any more`);
+  const [row] = await app.db.read.select({ result: jobs.result }).from(jobs).where(eq(jobs.id, ref.job));
+  if (!row) throw new NotFound(`the result of job ${ref.job}, which was removed`);
   return row.result ?? "null";
 }
 
@@ -105,20 +104,22 @@ async function gathered(
   app: App,
   run: FlowRun,
   { gather, of, count }: Extract<ResultRef, { gather: string }>,
-): Promise<unknown[]> {
-  const rows = await app.db.read
+): Promise<string> {
+  // Taken before the database is asked: what is committed meanwhile is there no longer, and was not yet here.
+  const fresh = [...run.fresh.values()]
+    .filter(({ parent, module }) => parent === of && module === gather)
+    .map(({ id, index = null, status }) => ({ id, index, status, result: run.results.get(id) ?? "null" }));
+  const stored = await app.db.read
     .select({ id: jobs.id, index: jobs.flow_index, status: jobs.status, result: jobs.result })
     .from(jobs)
-    .where(and(eq(jobs.parent_job, of), eq(jobs.flow_step_id, gather)))
-    .orderBy(asc(jobs.id));
-  const results: unknown[] = Array.from({ length: count }, () => null);
-  for (const { id, index, status, result } of rows) {
+    .where(and(eq(jobs.parent_job, of), eq(jobs.flow_step_id, gather)));
+  const ends = new Map([...stored, ...fresh].map((row) => [row.id, row]));
+  const results: string[] = Array.from({ length: count }, () => "null");
+  for (const { index, status, result } of [...ends.values()].sort((a, b) => (a.id < b.id ? -1 : 1))) {
     if (index === null || index >= count) continue;
-    const known = run.results.get(id);
-    const isGood = status === "success" || status === "skipped" || (status === null && run.good.has(id));
-    results[index] = isGood ? JSON.parse(known ?? result ?? "null") : null;
+    results[index] = status === "success" || status === "skipped" ? (result ?? "null") : "null";
   }
-  return results;
+  return `[${results.join(",")}]`;
 }
 
 interface Approvals {

@@ -8,7 +8,7 @@ import { isFrame } from "../../../queue/states.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
 import { flowFrames, flowResumes, flowUserStates } from "../tables.ts";
 import type { FlowStatus, ModuleStatus } from "./flow-status.ts";
-import { reviveFrame } from "./run.ts";
+import { type LiveFrame, reviveFrame } from "./run.ts";
 
 /** Most iterations whose jobs are named. */
 const MAX_LISTED = 10_000;
@@ -18,7 +18,9 @@ export async function flowStatus(app: App, job: Job): Promise<FlowStatus | undef
   if (!isFrame(job.kind)) return undefined;
   const [row] = await app.db.read.select().from(flowFrames).where(eq(flowFrames.job_id, job.id));
   if (!row) return undefined;
-  const { frame, flow } = await frameOf(app, job);
+  const revived = await frameOf(app, job);
+  if (!revived) return undefined;
+  const { frame, flow } = revived;
   const state = row.state as FrameState;
   const modules = await Promise.all(
     frame.modules.map((module, index) => moduleStatus(app, job, module, state.modules[index])),
@@ -54,14 +56,16 @@ export async function flowFacts(
   };
 }
 
-/** A nested frame's modules are found by way of the frames around it, running or not. */
-async function frameOf(app: App, job: Job): ReturnType<typeof reviveFrame> {
+/** A nested frame's modules are found by way of the frames around it, running or not; undefined when one was wiped. */
+async function frameOf(app: App, job: Job): Promise<LiveFrame | undefined> {
+  if (job.deleted) return undefined;
   if (job.kind !== "flownode") return reviveFrame(app, job, undefined);
   const [parent] = await app.db.read
     .select()
     .from(jobs)
     .where(eq(jobs.id, job.parent_job ?? ""));
-  return reviveFrame(app, job, parent && (await frameOf(app, parent)));
+  const around = parent && (await frameOf(app, parent));
+  return around && reviveFrame(app, job, around);
 }
 
 async function moduleStatus(

@@ -7,6 +7,8 @@ import { flowFrames } from "../tables.ts";
 
 /** A timer for a far future would overflow (2^31 ms); it is set again anyway. */
 const MAX_TIMER_MS = 3_600_000;
+/** Another server may have asked for a moment, and be gone. */
+const POSTGRES_POLL_MS = 5_000;
 const MAX_WOKEN = 200;
 
 interface Waker {
@@ -42,6 +44,7 @@ export function startFlowWaker(
 ): { stop(): Promise<void> } {
   const waker = wakerOf(app);
   let busy: Promise<void> = Promise.resolve();
+  let poll: ReturnType<typeof setInterval> | undefined;
 
   async function look(): Promise<void> {
     waker.at = Number.POSITIVE_INFINITY;
@@ -50,8 +53,11 @@ export function startFlowWaker(
       .from(flowFrames)
       .innerJoin(jobs, eq(jobs.id, flowFrames.job_id))
       .where(and(lte(flowFrames.wake_at, app.clock()), eq(jobs.state, "running")))
+      .orderBy(asc(flowFrames.wake_at))
       .limit(MAX_WOKEN);
-    await Promise.all(due.map(({ root_job, job_id }) => wakeFrame(root_job, job_id)));
+    const woken = await Promise.allSettled(due.map(({ root_job, job_id }) => wakeFrame(root_job, job_id)));
+    const failed = woken.find(({ status }) => status === "rejected");
+    if (failed) throw (failed as PromiseRejectedResult).reason;
     const [next] = await app.db.read
       .select({ wake_at: flowFrames.wake_at })
       .from(flowFrames)
@@ -69,8 +75,10 @@ export function startFlowWaker(
     });
   };
   waker.wake();
+  if (app.db.dialect === "postgres") poll = setInterval(waker.wake, POSTGRES_POLL_MS);
   return {
     async stop() {
+      clearInterval(poll);
       waker.wake = undefined;
       clearTimeout(waker.timer);
       await busy;

@@ -1,0 +1,171 @@
+/**
+ * Flows against what they are made of: steps against calls of the same script, parallel steps against bare processes,
+ * items of a loop against jobs.
+ *
+ *   bun test/bench/flows.ts        by itself, after `bun run build`
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Bench, EXECUTABLE, load, startServer } from "./processes.ts";
+
+/** As `record` of run.ts takes it. */
+interface Figure {
+  what: string;
+  measured: string;
+  floor: string;
+  ratio: number;
+  target: string;
+  holds: boolean;
+}
+
+const FIB = "const fib = (n: number): number => (n < 2 ? n : fib(n - 1) + fib(n - 2));\n";
+const SMALL = `${FIB}export const main = (n: number) => fib(n);\n`;
+const STEPS = 40;
+const TRIVIAL = "export const main = (n: number) => n + 1;\n";
+
+const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!;
+const ms = (value: number) => `${value.toFixed(value < 10 ? 2 : 0)} ms`;
+
+const js = (expr: string) => ({ type: "javascript", expr });
+const script = (id: string, content: string, n: string) => ({
+  id,
+  value: { type: "rawscript", language: "bun", content, input_transforms: { n: js(n) } },
+});
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+async function push(server: Bench, path: string, modules: object[]): Promise<void> {
+  await server.post("/flows/create", { path, summary: "", value: { modules } });
+}
+
+/** @param scale share of the work that is done, for a quick look */
+export async function flows(scale = 1): Promise<Figure[]> {
+  const server = await startServer();
+  try {
+    const rounds = Math.max(3, Math.round(15 * scale));
+    return [
+      await sequential(server, rounds),
+      ...(await bySyncWebhook(server, scale)),
+      await parallel(server, Math.max(1, Math.round(3 * scale))),
+      ...(await loops(server, scale)),
+    ];
+  } finally {
+    await server.stop();
+  }
+}
+
+async function sequential(server: Bench, rounds: number): Promise<Figure> {
+  await server.post("/scripts/create", { path: "u/ann/fib", content: SMALL, language: "bun" });
+  const steps = numbers(STEPS).map((at) => script(`s${at}`, SMALL, "flow_input.n"));
+  await push(server, "u/ann/forty", steps);
+  const took = { flow: [] as number[], calls: [] as number[] };
+  for (let round = -2; round < rounds; round++) {
+    const flow = await timed(() => server.post("/jobs/run_wait_result/f/u/ann/forty", { n: 10 }));
+    const calls = await timed(async () => {
+      for (let at = 0; at < STEPS; at++) await server.post("/jobs/run_wait_result/p/u/ann/fib", { n: 10 });
+    });
+    if (round < 0) continue;
+    took.flow.push(flow);
+    took.calls.push(calls);
+  }
+  const ratio = median(took.flow) / median(took.calls);
+  return {
+    what: `flow of ${STEPS} steps of fib(10)`,
+    measured: ms(median(took.flow)),
+    floor: `${STEPS} sync calls ${ms(median(took.calls))}`,
+    ratio,
+    target: "<= 1 × the calls",
+    holds: ratio <= 1,
+  };
+}
+
+async function bySyncWebhook(server: Bench, scale: number): Promise<Figure[]> {
+  await server.post("/scripts/create", { path: "u/ann/plus", content: TRIVIAL, language: "bun" });
+  const [a, b, c] = [script("a", TRIVIAL, "flow_input.n"), script("b", TRIVIAL, "results.a")].concat(
+    script("c", TRIVIAL, "results.b"),
+  );
+  await push(server, "u/ann/three", [a!, b!, c!]);
+  const call = { body: '{"n":1}', headers: { authorization: `Bearer ${server.token}` } };
+  const base = `${server.url}/api/w/acme/jobs/run_wait_result`;
+  const figures: Figure[] = [];
+  for (const connections of [1, 64]) {
+    const requests = Math.round((connections === 1 ? 1_000 : 6_000) * scale);
+    await load({ ...call, url: `${base}/f/u/ann/three`, connections, requests: Math.ceil(requests / 5) });
+    const flow = await load({ ...call, url: `${base}/f/u/ann/three`, connections, requests });
+    const one = await load({ ...call, url: `${base}/p/u/ann/plus`, connections, requests: requests * 3 });
+    const ratio = one.per_second / 3 / flow.per_second;
+    figures.push({
+      what: `flow of 3 trivial steps, ${connections} connections`,
+      measured: `p50 ${ms(flow.p50_ms)}, ${Math.round(flow.per_second)} flows/s`,
+      floor: `3 sync calls ${ms(one.p50_ms * 3)}, ${Math.round(one.per_second / 3)}/s`,
+      ratio,
+      target: "<= 1.5 × three calls",
+      holds: ratio <= 1.5,
+    });
+  }
+  return figures;
+}
+
+async function parallel(server: Bench, rounds: number): Promise<Figure> {
+  const branches = numbers(10).map((at) => ({ modules: [script(`p${at}`, SMALL, "flow_input.n")] }));
+  await push(server, "u/ann/ten", [{ id: "all", value: { type: "branchall", parallel: true, branches } }]);
+  const folder = mkdtempSync(join(tmpdir(), "svc-bench-"));
+  const file = join(folder, "fib.ts");
+  writeFileSync(file, `${FIB}console.log(fib(33));\n`);
+  const bare = () =>
+    Bun.spawn([EXECUTABLE, file], { env: { BUN_BE_BUN: "1" }, stdout: "pipe" }).stdout.text();
+  const took = { flow: [] as number[], bare: [] as number[] };
+  for (let round = 0; round < rounds; round++) {
+    took.flow.push(await timed(() => server.post("/jobs/run_wait_result/f/u/ann/ten", { n: 33 })));
+    took.bare.push(await timed(() => Promise.all(numbers(10).map(bare))));
+  }
+  rmSync(folder, { recursive: true, force: true });
+  const ratio = median(took.flow) / median(took.bare);
+  return {
+    what: "flow of 10 parallel steps of fib(33)",
+    measured: ms(median(took.flow)),
+    floor: `10 processes at once ${ms(median(took.bare))}`,
+    ratio,
+    target: "<= 1.2 × the processes",
+    holds: ratio <= 1.2,
+  };
+}
+
+/** Items of a loop against as many sync calls at 64 connections, which are jobs too. */
+async function loops(server: Bench, scale: number): Promise<Figure[]> {
+  const inner = script("i", TRIVIAL, "flow_input.iter.value");
+  const value = { type: "forloopflow", parallel: true, skip_failures: false, modules: [inner] };
+  await push(server, "u/ann/loop", [{ id: "l", value: { ...value, iterator: js("flow_input.items") } }]);
+  const call = { body: '{"n":1}', headers: { authorization: `Bearer ${server.token}` } };
+  const url = `${server.url}/api/w/acme/jobs/run_wait_result/p/u/ann/plus`;
+  const floor = await load({ ...call, url, connections: 64, requests: Math.round(6_000 * scale) });
+  const each = 1_000 / floor.per_second;
+  const figures: Figure[] = [];
+  for (const items of scale < 1 ? [100, 1_000] : [100, 1_000, 10_000]) {
+    const all = { items: numbers(items) };
+    await server.post("/jobs/run_wait_result/f/u/ann/loop", { items: [1] });
+    const took = await timed(() => server.post("/jobs/run_wait_result/f/u/ann/loop", all));
+    const ratio = took / items / each;
+    figures.push({
+      what: `parallel loop of ${items.toLocaleString("en")} trivial scripts, each item`,
+      measured: ms(took / items),
+      floor: `a sync call of 64 ${ms(each)}`,
+      ratio,
+      target: "<= 2 × a call",
+      holds: ratio <= 2,
+    });
+  }
+  return figures;
+}
+
+if (import.meta.main) {
+  for (const { what, measured, floor, ratio } of await flows(process.argv.includes("--quick") ? 0.1 : 1)) {
+    process.stdout.write(`${what}: ${measured} (${floor}), ${ratio.toFixed(2)}\n`);
+  }
+}
