@@ -86,7 +86,7 @@ test("an operation of a workspace is never open to whom it should not be", () =>
   const open = operations.filter(
     (op) => op.access === "anyone" && parameterNames(op.path).includes("workspace"),
   );
-  expect(open.every((op) => op.path.includes("/jobs_u/") || op.path.includes("/job_u/"))).toBe(true);
+  expect(open.every((op) => /\/jobs?_u\/|^\/approve\//.test(op.path))).toBe(true);
   const writing = operations.filter((op) => op.method !== "GET" && op.audit === undefined);
   expect(writing.map((op) => op.name).sort()).toEqual([
     "encryptValue",
@@ -94,6 +94,7 @@ test("an operation of a workspace is never open to whom it should not be", () =>
     "getJobMetrics",
     "getStartedAtByIds",
     "listSelectedJobGroups",
+    "setFlowUserState",
     "setJobProgress",
   ]);
 });

@@ -4,6 +4,8 @@ import type { Operation } from "../http/operation.ts";
 import { auditOperations } from "./audit/operations.ts";
 import { concurrencyGroupOperations } from "./concurrency-groups/operations.ts";
 import { draftOperations } from "./drafts/operations.ts";
+import { approvalOperations } from "./flows/approvals/operations.ts";
+import { approvalPageOperations } from "./flows/approvals/page-operations.ts";
 import { flowDependencyOperations } from "./flows/dependency-operations.ts";
 import { flowListOperations } from "./flows/list-operations.ts";
 import { flowOperations } from "./flows/operations.ts";
@@ -51,6 +53,8 @@ export const features: Feature[] = [
   { file: "src/features/flows/operations.ts", operations: flowOperations },
   { file: "src/features/flows/list-operations.ts", operations: flowListOperations },
   { file: "src/features/flows/dependency-operations.ts", operations: flowDependencyOperations },
+  { file: "src/features/flows/approvals/operations.ts", operations: approvalOperations },
+  { file: "src/features/flows/approvals/page-operations.ts", operations: approvalPageOperations },
   { file: "src/features/drafts/operations.ts", operations: draftOperations },
   { file: "src/features/jobs/run-operations.ts", operations: runOperations },
   { file: "src/features/jobs/preview-operations.ts", operations: previewOperations },

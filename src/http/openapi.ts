@@ -30,6 +30,7 @@ export function openapiOperation(all: () => readonly Operation[]): Operation {
 export function describe(operations: readonly Operation[]): Record<string, unknown> {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const op of operations) {
+    if (op.page) continue;
     paths[op.path] ??= {};
     paths[op.path]![op.method.toLowerCase()] = describeOperation(op);
   }

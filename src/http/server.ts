@@ -33,7 +33,7 @@ export function mount(
   const delivered = new Set(operations.filter(isDelivery).map((op) => op.path));
   for (const op of operations) {
     const handle = toHandler(app, hooks, op, identify);
-    const route = `/api${toRoute(op.path)}`;
+    const route = rootOf(op) + toRoute(op.path);
     h3.on(op.method, route, (event) => handle(event.req, event.context.params ?? {}));
     if (op.cors) {
       const answer = (status: number) => (event: { req: Request }) => {
@@ -69,7 +69,7 @@ function consent(request: Request, response: Response): void {
 }
 
 function noRoute(operations: readonly Operation[], method: string, pathname: string): SvcError {
-  const others = operations.filter(({ path }) => toPattern(path).test(pathname)).map((op) => op.method);
+  const others = operations.filter((op) => toPattern(op).test(pathname)).map((op) => op.method);
   if (others.length > 0) {
     const allow = [...new Set(others)].sort().join(", ");
     return new MethodNotAllowed(`there is no ${method} ${pathname}, only ${allow}`, allow);
@@ -79,9 +79,15 @@ function noRoute(operations: readonly Operation[], method: string, pathname: str
   });
 }
 
-function toPattern(path: string): RegExp {
-  const pattern = toRoute(path).replace(/\*\*:\w+|:\w+/g, (name) => (name.startsWith("*") ? ".+" : "[^/]+"));
-  return new RegExp(`^/api${pattern}$`);
+function rootOf(op: Operation): string {
+  return op.page ? "" : "/api";
+}
+
+function toPattern(op: Operation): RegExp {
+  const pattern = toRoute(op.path).replace(/\*\*:\w+|:\w+/g, (name) =>
+    name.startsWith("*") ? ".+" : "[^/]+",
+  );
+  return new RegExp(`^${rootOf(op)}${pattern}$`);
 }
 
 /** `/w/{workspace}/variables/get/{path}` → `/w/:workspace/variables/get/**:path` */

@@ -116,3 +116,4 @@ export const flowUserStates = table(
 export type Flow = typeof flows.$inferSelect;
 export type FlowVersion = typeof flowVersions.$inferSelect;
 export type FlowFrame = typeof flowFrames.$inferSelect;
+export type FlowResume = typeof flowResumes.$inferSelect;

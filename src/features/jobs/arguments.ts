@@ -212,7 +212,7 @@ function isHeaderName(name: string): boolean {
 }
 
 /** A `+` of base64 that was not percent-encoded arrives as a space; some clients percent-encode twice. */
-function decodePayload(payload = ""): string {
+export function decodePayload(payload = ""): string {
   try {
     const base64 = decodeURIComponent(payload).replaceAll(" ", "+");
     if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(base64)) throw new Error("not base64");

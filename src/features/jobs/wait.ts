@@ -4,6 +4,7 @@ import { Conflict, Unavailable, WaitTimeout } from "../../errors.ts";
 import type { JobFinished } from "../../events/events.ts";
 import { newJobId } from "../../lib/ids.ts";
 import { perApp } from "../../lib/per-app.ts";
+import { earlyResult } from "../flows/run/early.ts";
 import { jobOfKey, submitOnce } from "./idempotency.ts";
 import { cancelJob } from "./service.ts";
 import { type RunOptions, type Submission, submitJob } from "./submit.ts";
@@ -66,15 +67,17 @@ export async function submitAndWait(
   const id = options.job_id ?? newJobId();
   const how = { ownId: options.job_id === undefined };
   const asked = { ...options, job_id: id };
+  const early = submission.flow?.value.early_return !== undefined;
   if (key === undefined) {
     const begin = async () => {
       await submitJob(ctx, submission, asked, how);
       return undefined;
     };
-    return waitFor(ctx, id, { leave: "cancel", begin });
+    return waitFor(ctx, id, { leave: "cancel", early, begin });
   }
   return waitFor(ctx, id, {
     leave: "go on",
+    early,
     begin: async () => {
       const known = await submitOnce(ctx, key, submission, asked, how);
       return known.repeated ? known.id : undefined;
@@ -82,13 +85,20 @@ export async function submitAndWait(
   });
 }
 
-/** Waits for the end of a job that somebody else submitted. */
+/** Waits for the end, or the early result, of a job that somebody else submitted. */
 async function waitForJob(ctx: WorkspaceContext, id: string): Promise<JobFinished> {
   const { workspace_id } = ctx.caller.member;
   return waitFor(ctx, id, {
     leave: "go on",
+    early: true,
     begin: async (settle) => {
       const job = await jobOfKey(ctx, id);
+      const early = await earlyResult(ctx.app, job);
+      if (early !== undefined) {
+        await ctx.app.db.settled();
+        settle({ id, workspace_id, status: "success", result: early });
+        return undefined;
+      }
       if (job.state !== "completed") return undefined;
       await ctx.app.db.settled();
       if (job.deleted) throw new Conflict(`the result of job ${id} was deleted after its first use`);
@@ -101,11 +111,17 @@ async function waitForJob(ctx: WorkspaceContext, id: string): Promise<JobFinishe
 interface Waiting {
   /** What becomes of the job when its caller hangs up or has waited long enough. */
   leave: "cancel" | "go on";
+  /** The job may be a flow that answers before its end: it goes on whatever becomes of the caller then. */
+  early: boolean;
   /** Called when nothing of the job's end can be missed any more. @returns id of another job to wait for instead */
   begin: (settle: (end: End) => void) => Promise<string | undefined>;
 }
 
-async function waitFor(ctx: WorkspaceContext, id: string, { leave, begin }: Waiting): Promise<JobFinished> {
+async function waitFor(
+  ctx: WorkspaceContext,
+  id: string,
+  { leave, early, begin }: Waiting,
+): Promise<JobFinished> {
   const { app } = ctx;
   const seconds = app.config.wait_result_s || 2;
   const watch = watchOf(app);
@@ -115,6 +131,9 @@ async function waitFor(ctx: WorkspaceContext, id: string, { leave, begin }: Wait
   });
   const wait: Wait = { request: ctx.request, deadline: performance.now() + seconds * 1000, settle };
   const stopListening = app.events.onFinished(id, settle);
+  const stopListeningEarly = early
+    ? app.events.onEarly(id, (answer) => settle({ ...answer, status: "success" }))
+    : undefined;
   watch.waits.add(wait);
   watch.timer ??= setInterval(look, WATCH_MS, watch);
   try {
@@ -133,6 +152,7 @@ async function waitFor(ctx: WorkspaceContext, id: string, { leave, begin }: Wait
   } finally {
     watch.waits.delete(wait);
     stopListening();
+    stopListeningEarly?.();
     if (wait.hangUp) ctx.request.signal.removeEventListener("abort", wait.hangUp);
   }
 }

@@ -3,7 +3,7 @@
  * that a copied database alone gives nothing away. AES-256-GCM (NIST SP 800-38D): 12 bytes of nonce, the ciphertext,
  * 16 bytes of tag. The workspace's id is bound in as associated data.
  */
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto";
 import { eq } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import type { Reader } from "../../database/database.ts";
@@ -42,14 +42,21 @@ function unseal(key: Uint8Array, text: string, bound: string): string | undefine
   }
 }
 
-const keysOf = perApp<App, Map<string, Uint8Array>>(() => new Map());
+interface WorkspaceKey {
+  /** As existing clients exchange it. */
+  text: string;
+  /** 32 bytes, for AES-256. */
+  bytes: Uint8Array;
+}
+
+const keysOf = perApp<App, Map<string, WorkspaceKey>>(() => new Map());
 
 /** A new workspace key: 64 characters, as existing clients exchange it. */
 export function newWorkspaceKey(app: App, workspace_id: string): { wrapped_key: string } {
   return { wrapped_key: seal(app.instanceKey, randomText(64), `workspace key ${workspace_id}`) };
 }
 
-async function keyOf(app: App, db: Reader, workspace_id: string): Promise<Uint8Array> {
+async function keyOf(app: App, db: Reader, workspace_id: string): Promise<WorkspaceKey> {
   const known = keysOf(app).get(workspace_id);
   if (known) return known;
   const [row] = await db
@@ -66,7 +73,7 @@ async function keyOf(app: App, db: Reader, workspace_id: string): Promise<Uint8A
       },
     );
   }
-  const key = new Uint8Array(createHash("sha256").update(text).digest());
+  const key = { text, bytes: new Uint8Array(createHash("sha256").update(text).digest()) };
   keysOf(app).set(workspace_id, key);
   return key;
 }
@@ -78,7 +85,7 @@ export async function encryptSecret(
   workspace_id: string,
   plain: string,
 ): Promise<string> {
-  return seal(await keyOf(app, db, workspace_id), plain, workspace_id);
+  return seal((await keyOf(app, db, workspace_id)).bytes, plain, workspace_id);
 }
 
 /** @throws BadRequest when the text was encrypted for another workspace, or not by this service */
@@ -88,9 +95,24 @@ export async function decryptSecret(
   workspace_id: string,
   text: string,
 ): Promise<string> {
-  const plain = unseal(await keyOf(app, db, workspace_id), text, workspace_id);
+  const plain = unseal((await keyOf(app, db, workspace_id)).bytes, text, workspace_id);
   if (plain === undefined) {
     throw new BadRequest(`the encrypted value cannot be read with the key of workspace ${workspace_id}`);
   }
   return plain;
+}
+
+/**
+ * HMAC-SHA256 (RFC 2104) over the pieces, keyed with the text of the workspace's key.
+ * @throws NotFound for an unknown workspace
+ */
+export async function workspaceHmac(
+  app: App,
+  db: Reader,
+  workspace_id: string,
+  pieces: readonly (string | Uint8Array)[],
+): Promise<Buffer> {
+  const hmac = createHmac("sha256", (await keyOf(app, db, workspace_id)).text);
+  for (const piece of pieces) hmac.update(piece);
+  return hmac.digest();
 }

@@ -6,6 +6,7 @@ import type { FrameEvent, Step } from "../../../flow-engine/state.ts";
 import { transition } from "../../../flow-engine/transition.ts";
 import type { Job } from "../../../queue/tables.ts";
 import { canceledResult } from "../../jobs/canceled.ts";
+import { verdict } from "./answers.ts";
 import { type FrameStep, frameRow, leafRow, type RunStep } from "./children.ts";
 import { moduleIndex } from "./modules.ts";
 import type { Plan } from "./plan.ts";
@@ -43,11 +44,15 @@ export async function drive(
 async function apply(move: Drive, frame: LiveFrame, event: FrameEvent): Promise<void> {
   const { app, run, plan } = move;
   if (frame.state.ended) return;
+  const waited = frame.state.waits?.for === "events";
   const { state, steps } = await transition(frame.frame, frame.state, event, envOf(app, run, frame));
   frame.state = state;
   frame.wake_at = state.waits ? new Date(Math.min(state.waits.until, LAST_MS)) : null;
   plan.frameChanged(frame);
   for (const step of steps) await carryOut(move, frame, step);
+  if (state.waits?.for !== "events" || waited) return;
+  const answered = await verdict(app, run, frame);
+  if (answered) move.todo.push({ frame, event: answered });
 }
 
 async function carryOut(move: Drive, frame: LiveFrame, step: Step): Promise<void> {

@@ -20,6 +20,13 @@ export const FlowStatus = z.object({
   failure_module: z.looseObject({ type: z.string(), parent_module: z.string().optional() }),
   preprocessor_module: ModuleStatus.optional(),
   user_states: z.record(z.string(), z.unknown()).optional(),
+  approval_conditions: z
+    .object({
+      user_auth_required: z.boolean(),
+      user_groups_required: z.array(z.string()),
+      self_approval_disabled: z.boolean(),
+    })
+    .optional(),
   retry: z.object({ fail_count: z.number(), failed_jobs: z.array(z.string()) }),
 });
 export type FlowStatus = z.input<typeof FlowStatus>;

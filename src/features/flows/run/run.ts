@@ -16,7 +16,7 @@ import type { FlowModule, FlowValue } from "../../../flow-engine/types.ts";
 import { perApp } from "../../../lib/per-app.ts";
 import { isFrame, type JobStatus } from "../../../queue/states.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
-import { flowFrames, flowItems } from "../tables.ts";
+import { type FlowResume, flowFrames, flowItems } from "../tables.ts";
 import { flowValueOf } from "../versions.ts";
 import { moduleIndex } from "./modules.ts";
 
@@ -75,6 +75,8 @@ export interface FlowRun {
   recent: string[];
   /** What loops go over, by frame and module. */
   items: Map<string, unknown[]>;
+  /** The answer to an approval that is being stored. */
+  answer: FlowResume | undefined;
   /** A write did not go through: what is in memory is ahead of the database. */
   broken: boolean;
   /** Writes that are on their way to the database. */
@@ -196,8 +198,8 @@ export function keepRun(app: App, run: FlowRun): void {
   forgetIdle(slots);
 }
 
-/** A run that begins: nothing of it is in the database yet. */
-export function newRun(root_id: string): FlowRun {
+/** A run of which nothing is known yet. */
+export function emptyRun(root_id: string): FlowRun {
   return {
     root_id,
     version: 0,
@@ -206,6 +208,7 @@ export function newRun(root_id: string): FlowRun {
     fresh: new Map(),
     recent: [],
     items: new Map(),
+    answer: undefined,
     broken: false,
     writing: 0,
     written: Promise.resolve(),
@@ -213,7 +216,7 @@ export function newRun(root_id: string): FlowRun {
 }
 
 async function loadRun(app: App, root_id: string): Promise<FlowRun> {
-  const run = newRun(root_id);
+  const run = emptyRun(root_id);
   // Read before the rest: what is changed after this raises it, and what is planned on less than that is refused.
   const [root] = await app.db.read
     .select({ version: flowFrames.version })

@@ -3,13 +3,14 @@ import { and, eq } from "drizzle-orm";
 import type { App } from "../../../context.ts";
 import type { Tx } from "../../../database/database.ts";
 import { Internal } from "../../../errors.ts";
-import type { FrameEvent } from "../../../flow-engine/state.ts";
 import type { FlowValue } from "../../../flow-engine/types.ts";
 import { isFrame } from "../../../queue/states.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
+import { type FlowResume, flowResumes } from "../tables.ts";
+import { verdict } from "./answers.ts";
 import { BEGIN_INNER, drive, flowFrame, liveFlow } from "./drive.ts";
 import { FlowConflict, NotHeld, Plan } from "./plan.ts";
-import { type FlowRun, type LiveFrame, newRun, reviveFrame, withRun } from "./run.ts";
+import { emptyRun, type FlowRun, type LiveFrame, reviveFrame, withRun } from "./run.ts";
 
 /** Other servers may work on the same run: after some rounds, those who are in each other's way wait for a moment. */
 const MAX_TRIES = 100;
@@ -26,7 +27,7 @@ export async function beginFlow(
   value: FlowValue,
   options: { skip_preprocessor: boolean },
 ): Promise<Plan> {
-  const run = newRun(job.id);
+  const run = emptyRun(job.id);
   const plan = new Plan(app, run, { begins: true });
   const frame = flowFrame(liveFlow(job, value, 0), {
     parent: undefined,
@@ -174,18 +175,62 @@ export async function wakeFrame(app: App, root_job: string, frame_id: string): P
   });
 }
 
-/** Approvals have come, or somebody disapproves; `work` stores them in the same transaction. */
-export async function approveFrame(
+/**
+ * Stores the answer to an approval, and in the same transaction what the flow does next. Answers to one run come one
+ * after the other, and none is stored while the run changes: so each sees all that came before it, and a frame that
+ * begins to wait sees all that came early.
+ * @param accept makes the answer out of the frame as it stands; undefined: it does not run. What it throws is passed on
+ */
+export async function answerFrame(
   app: App,
   where: { root_job: string; frame_id: string },
-  event: Extract<FrameEvent, { type: "resumed" | "disapproved" }> | undefined,
-  work: Work,
-): Promise<boolean> {
-  const how = { work, write: app.db.write };
-  return transact(app, where.root_job, how, (run) => {
-    const frame = run.frames.get(where.frame_id);
-    return frame && event && ((plan) => drive(app, run, plan, frame, event));
-  });
+  accept: (frame: LiveFrame | undefined) => Promise<FlowResume>,
+  write: Write,
+): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await withRun(app, where.root_job, async (run, isCertain) => {
+        const frame = run.frames.get(where.frame_id);
+        if (!frame && !isCertain) return undefined;
+        return storeAnswer(app, run, { frame, answer: await accept(frame), write });
+      });
+      return;
+    } catch (cause) {
+      if (!(cause instanceof FlowConflict) || tries >= MAX_TRIES) throw cause;
+      if (tries >= TRIES_AT_ONCE) await pause();
+    }
+  }
+}
+
+interface Answering {
+  frame: LiveFrame | undefined;
+  answer: FlowResume;
+  write: Write;
+}
+
+/** The turn ends when the answer is stored. */
+async function storeAnswer(
+  app: App,
+  run: FlowRun,
+  { frame, answer, write }: Answering,
+): Promise<{ written: Promise<boolean> }> {
+  const plan = new Plan(app, run);
+  const work = async (tx: Tx) => {
+    await tx.insert(flowResumes).values(answer);
+    return true;
+  };
+  run.answer = answer;
+  try {
+    await carried(plan, async () => {
+      const event = frame && (await verdict(app, run, frame));
+      if (event) await drive(app, run, plan, frame, event);
+    });
+    const written = carried(plan, () => store(app, run, plan, { work, write }));
+    await written;
+    return { written };
+  } finally {
+    run.answer = undefined;
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 /** What the expressions of a frame see, fetched only when they mention it. */
-import { and, asc, eq } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { App, Identity, WorkspaceContext } from "../../../context.ts";
 import { NotFound } from "../../../errors.ts";
 import { evaluate } from "../../../expressions/evaluate.ts";
@@ -18,7 +18,7 @@ import { valueForCaller } from "../../resources/references.ts";
 import { readValueForServer } from "../../variables/server-value.ts";
 import { getVariable } from "../../variables/service.ts";
 import { resolveMember } from "../../workspaces/members.ts";
-import { flowResumes } from "../tables.ts";
+import { answersTo, approverOf } from "./answers.ts";
 import { type FlowRun, itemsKey, type LiveFlow, type LiveFrame } from "./run.ts";
 
 /** The engine's environment for one frame. */
@@ -41,7 +41,7 @@ async function evaluateIn(
   { state, ...extra }: StepScope,
 ): Promise<unknown> {
   const input = () => inputOf(frame, extra.iter);
-  const approvals = async (name: keyof Approvals) => (await approvalsOf(app, state))[name];
+  const approvals = async (name: keyof Approvals) => (await approvalsOf(app, run, state))[name];
   const { previous } = state;
   const { result } = extra;
   const scope: Scope = {
@@ -128,18 +128,12 @@ interface Approvals {
   approvers: string[];
 }
 
-async function approvalsOf(app: App, { resumed, modules }: FrameState): Promise<Approvals> {
+async function approvalsOf(app: App, run: FlowRun, { resumed, modules }: FrameState): Promise<Approvals> {
   if (resumed?.refused !== undefined) return { resume: resumed.refused, resumes: [], approvers: [] };
   const job = modules.find((module) => module?.id === resumed?.module)?.job;
-  const rows = job
-    ? await app.db.read
-        .select()
-        .from(flowResumes)
-        .where(and(eq(flowResumes.job_id, job), eq(flowResumes.approved, true)))
-        .orderBy(asc(flowResumes.created_at))
-    : [];
-  const resumes = rows.map((row) => row.value);
-  return { resumes, resume: resumes.at(-1), approvers: rows.map((row) => row.approver ?? "anonymous") };
+  const given = job ? (await answersTo(app, run, job)).filter(({ approved }) => approved) : [];
+  const resumes = given.map(({ value }) => value);
+  return { resumes, resume: resumes.at(-1), approvers: given.map(approverOf) };
 }
 
 /** Variables and resources, read with the rights the flow runs with. */

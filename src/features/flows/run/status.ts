@@ -2,11 +2,12 @@
 import { and, asc, eq } from "drizzle-orm";
 import type { z } from "zod";
 import type { App } from "../../../context.ts";
-import type { FrameState, ModuleState } from "../../../flow-engine/state.ts";
+import type { ApprovalConditions, FrameState, ModuleState } from "../../../flow-engine/state.ts";
 import type { FlowModule } from "../../../flow-engine/types.ts";
 import { isFrame } from "../../../queue/states.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
-import { flowFrames, flowResumes, flowUserStates } from "../tables.ts";
+import { flowFrames, flowUserStates } from "../tables.ts";
+import { answersTo, approverOf } from "./answers.ts";
 import type { FlowStatus, ModuleStatus } from "./flow-status.ts";
 import { type LiveFrame, reviveFrame } from "./run.ts";
 
@@ -25,6 +26,10 @@ export async function flowStatus(app: App, job: Job): Promise<FlowStatus | undef
   const modules = await Promise.all(
     frame.modules.map((module, index) => moduleStatus(app, job, module, state.modules[index])),
   );
+  const approval = state.waits?.for === "events" ? state.waits.approval : undefined;
+  for (const module of modules) {
+    if (approval && module.type === "WaitingForEvents") module.count = approval.required_events;
+  }
   const current = state.modules[state.step];
   const states = await app.db.read.select().from(flowUserStates).where(eq(flowUserStates.job_id, job.id));
   const { failure_module, preprocessor_module } = flow.value;
@@ -41,6 +46,7 @@ export async function flowStatus(app: App, job: Job): Promise<FlowStatus | undef
       ? { user_states: Object.fromEntries(states.map(({ key, value }) => [key, value])) }
       : {}),
     retry: { fail_count: state.fail_count ?? 0, failed_jobs: current?.failed_retries ?? [] },
+    ...(approval ? { approval_conditions: conditions(approval) } : {}),
   };
 }
 
@@ -57,7 +63,7 @@ export async function flowFacts(
 }
 
 /** A nested frame's modules are found by way of the frames around it, running or not; undefined when one was wiped. */
-async function frameOf(app: App, job: Job): Promise<LiveFrame | undefined> {
+export async function frameOf(app: App, job: Job): Promise<LiveFrame | undefined> {
   if (job.deleted) return undefined;
   if (job.kind !== "flownode") return reviveFrame(app, job, undefined);
   const [parent] = await app.db.read
@@ -84,7 +90,6 @@ async function moduleStatus(
     ...(branch_chosen ? { branch_chosen } : {}),
     ...(failed_retries ? { failed_retries } : {}),
     ...(many || isLoop(module) ? await iterations(app, job, module, state) : {}),
-    ...(type === "WaitingForEvents" ? { count: module.suspend?.required_events ?? 1 } : {}),
     ...(module.suspend && child ? { approvers: await approversOf(app, child) } : {}),
   };
 }
@@ -113,9 +118,18 @@ async function iterations(app: App, job: Job, module: FlowModule, { many }: Modu
   };
 }
 
-async function approversOf(app: App, job_id: string) {
-  return app.db.read
-    .select({ resume_id: flowResumes.resume_id, approver: flowResumes.approver })
-    .from(flowResumes)
-    .where(and(eq(flowResumes.job_id, job_id), eq(flowResumes.approved, true)));
+function conditions({
+  user_auth_required,
+  user_groups_required,
+  self_approval_disabled,
+}: ApprovalConditions) {
+  return { user_auth_required, user_groups_required, self_approval_disabled };
+}
+
+/** Who has approved what a job asked for. */
+export async function approversOf(app: App, job_id: string) {
+  const answers = await answersTo(app, undefined, job_id);
+  return answers
+    .filter(({ approved }) => approved)
+    .map((answer) => ({ resume_id: answer.resume_id, approver: approverOf(answer) }));
 }
