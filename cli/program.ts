@@ -18,10 +18,10 @@ const NOUNS: Record<string, Noun> = {
       return import("./commands/demo.ts");
     },
   },
-  run: { summary: "run a script by path, or a local file", load: () => import("./commands/run.ts") },
+  run: { summary: "run a script or flow by path, or a local file", load: () => import("./commands/run.ts") },
   job: { summary: "list, read, follow and cancel jobs", load: () => import("./commands/job.ts") },
   script: { summary: "deploy and list scripts", load: () => import("./commands/script.ts") },
-  flow: { summary: "deploy, list and draw flows", load: () => import("./commands/flow.ts") },
+  flow: { summary: "deploy, run, list and draw flows", load: () => import("./commands/flow.ts") },
   variable: { summary: "read and write variables and secrets", load: () => import("./commands/variable.ts") },
   workspace: { summary: "create and list workspaces", load: () => import("./commands/workspace.ts") },
   user: { summary: "create users", load: () => import("./commands/user.ts") },

@@ -61,7 +61,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
   });
   const app = { config, db, log } as { -readonly [K in keyof App]: App[K] };
   app.events = createEvents();
-  app.queue = createQueue(`${hostname()}-${process.pid}-${randomText(5)}`);
+  app.queue = createQueue(`${hostname()}-${process.pid}-${randomText(5)}`, role === "own");
   app.clock = () => new Date();
   app.urls = { base: config.base_url ?? "", internal: "" };
   app.accepting = true;

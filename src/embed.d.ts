@@ -11,3 +11,7 @@ declare module "*.sh" {
   const text: string;
   export default text;
 }
+declare module "*.yaml" {
+  const text: string;
+  export default text;
+}

@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import chalk from "chalk";
 import { loadConfig } from "../../src/config.ts";
+import { createFlow } from "../../src/features/flows/operations.ts";
+import type { NewFlow } from "../../src/features/flows/records.ts";
 import { createScript } from "../../src/features/scripts/operations.ts";
 import { createTokenFor } from "../../src/features/tokens/operations.ts";
 import { createUser } from "../../src/features/users/operations.ts";
@@ -17,6 +19,7 @@ import disk from "../examples/disk.sh" with { type: "text" };
 import hello from "../examples/hello.ts" with { type: "text" };
 // @ts-expect-error: read as text, not as a module
 import order from "../examples/order.ts" with { type: "text" };
+import orders from "../examples/orders.yaml" with { type: "text" };
 // @ts-expect-error: read as text, not as a module
 import teapot from "../examples/teapot.ts" with { type: "text" };
 import words from "../examples/words.py" with { type: "text" };
@@ -95,9 +98,7 @@ async function show(url: string, data_dir: string, options: DemoOptions): Promis
   const say: Say = options.json ? () => {} : print;
   const password = randomText(12);
   const token = await setUp(data_dir, password);
-  say(
-    `${chalk.bold("svc demo")}: a server on ${url}, with the example scripts in workspace "${WORKSPACE}"\n`,
-  );
+  say(`${chalk.bold("svc demo")}: a server on ${url}, with the examples in workspace "${WORKSPACE}"\n`);
   const calls = await callAll(`${url}/api/w/${WORKSPACE}/jobs`, token, say);
   if (!calls.every(({ ok }) => ok)) process.exitCode = EXIT.failed;
   if (options.json) printJson({ url, workspace: WORKSPACE, email: EMAIL, password, token, calls });
@@ -126,6 +127,12 @@ async function setUp(data_dir: string, password: string): Promise<string> {
       const body = { path: `u/admin/${name}`, language, summary, content };
       await client.call(createScript, { workspace: WORKSPACE, body });
     }
+    const { parse } = await import("yaml");
+    const flow = {
+      ...(parse(orders) as { summary: string; value: NewFlow["value"] }),
+      path: "u/admin/orders",
+    };
+    await client.call(createFlow, { workspace: WORKSPACE, body: flow as NewFlow });
     return await client.call(createTokenFor, { body: { impersonate_email: EMAIL, label: "demo" } });
   } finally {
     await client.close();
@@ -184,6 +191,18 @@ function steps(): Step[] {
       body: { name: "Ann" },
       status: 418,
       holds: "I am a teapot",
+    },
+    {
+      title: "A flow: a loop over a script, in parallel, and a script of its own",
+      path: "run_wait_result/f/u/admin/orders",
+      body: {
+        orders: [
+          { customer: "ACME", items: [{ sku: "A1", price: 9.5, quantity: 2 }] },
+          { customer: "Initech", items: [{ sku: "B2", price: 1 }] },
+        ],
+      },
+      status: 200,
+      holds: "2 orders, 20.00 EUR in all",
     },
     {
       title: "Streaming: server-sent events as the script makes them",

@@ -1,3 +1,4 @@
+import { Option } from "commander";
 import { listFlows } from "../../src/features/flows/list-operations.ts";
 import {
   archiveFlowByPath,
@@ -15,6 +16,7 @@ import { drawTree, linesOf } from "../terminal/flow-tree.ts";
 import { note, print, printJson, printTable } from "../terminal/output.ts";
 import { withProgress } from "../terminal/progress.ts";
 import type { Client } from "../transport.ts";
+import { type RunOptions, runCode } from "./run.ts";
 
 interface WorkspaceOptions extends CommonOptions {
   workspace?: string;
@@ -120,6 +122,18 @@ const list = inWorkspace("list", "list flows")
     ]);
   });
 
+const run = inWorkspace("run", "run a flow, and show its steps while it does")
+  .argument("<path>", "such as u/ann/order")
+  .option("-d, --data <json>", "the flow's input: JSON, @file, or - for stdin")
+  .option("--async", "print the job's id and do not wait for it")
+  .addOption(
+    new Option("--stream", "print what its last step streams, as it comes").conflicts(["async", "json"]),
+  )
+  .option("--no-log", "leave the steps out")
+  .option("--tag <tag>", "run it where this tag is served")
+  .addHelpText("after", examples(`svc flow run u/ann/order -d '{"day":"2030-01-31"}'`))
+  .action((path: string, options: RunOptions) => runCode({ flow: path }, options));
+
 const read = (path: string, options: WorkspaceOptions) =>
   withClient(options, async (client) =>
     client.call(getFlowByPath, { workspace: await workspaceFor(client, options.workspace), path }),
@@ -170,4 +184,4 @@ const graph = inWorkspace("graph", "draw the steps of a flow as a tree")
     else process.stdout.write(`${path}${summary ? `  ${summary}` : ""}\n${drawTree(lines)}`);
   });
 
-export default noun("flow", "deploy, list and draw flows", push, list, show, archive, graph);
+export default noun("flow", "deploy, run, list and draw flows", push, run, list, show, archive, graph);

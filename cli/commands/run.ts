@@ -2,6 +2,7 @@ import { Option } from "commander";
 import { cancelQueuedJob } from "../../src/features/jobs/cancel-operations.ts";
 import { examples, inWorkspace, type WorkspaceOptions, withClient } from "../command.ts";
 import { followJob, type JobRef, type Watcher } from "../jobs/follow.ts";
+import { openSteps } from "../jobs/follow-steps.ts";
 import { tellOutcome } from "../jobs/outcome.ts";
 import { type Code, startJob, type When } from "../jobs/start.ts";
 import { ANEW, readJob } from "../jobs/wait.ts";
@@ -13,7 +14,7 @@ import { note, print, printJson } from "../terminal/output.ts";
 import type { Client } from "../transport.ts";
 import { languageOf, readSource } from "./script.ts";
 
-interface RunOptions extends WorkspaceOptions {
+export interface RunOptions extends WorkspaceOptions {
   data?: string;
   async?: boolean;
   at?: string;
@@ -24,8 +25,8 @@ interface RunOptions extends WorkspaceOptions {
   tag?: string;
 }
 
-export default inWorkspace("run", "run a script by path, or a local file")
-  .argument("<path>", "u/… or f/… of a script, or a file such as ./hello.ts")
+export default inWorkspace("run", "run a script or flow by path, or a local file")
+  .argument("<path>", "u/… or f/… of a script or flow, or a file such as ./hello.ts")
   .option("-d, --data <json>", "arguments: JSON, @file, or - for stdin")
   .option("--async", "print the job's id and do not wait for it")
   .addOption(
@@ -51,24 +52,27 @@ export default inWorkspace("run", "run a script by path, or a local file")
 The log goes to stderr, the result to stdout. Ctrl-C cancels the job; a second
 one ends the command without waiting for that.`,
   )
-  .action(async (path: string, options: RunOptions) => {
-    const args = await readArguments(options.data);
-    const when = readWhen(options);
-    const timeout = options.timeout === undefined ? undefined : wholeNumber("--timeout", options.timeout);
-    const { workspace, tag } = options;
-    const start = { workspace, code: await readCode(path), args, when, timeout, tag };
-    const waits = !options.async && !when;
-    await withClient(
-      options,
-      async (client) => {
-        const job = await startJob(client, start);
-        if (waits) await waitFor(client, job, options);
-        else tellId(client, job, options);
-      },
-      // A job that nobody waits for is not this command's to run: it is stored, and a server's.
-      waits ? "own" : "none",
-    );
-  });
+  .action(async (path: string, options: RunOptions) => runCode(await readCode(path), options));
+
+/** Starts the code with the arguments of the options, and waits for it unless they say otherwise. */
+export async function runCode(code: Code, options: RunOptions): Promise<void> {
+  const args = await readArguments(options.data);
+  const when = readWhen(options);
+  const timeout = options.timeout === undefined ? undefined : wholeNumber("--timeout", options.timeout);
+  const { workspace, tag } = options;
+  const start = { workspace, code, args, when, timeout, tag };
+  const waits = !options.async && !when;
+  await withClient(
+    options,
+    async (client) => {
+      const job = await startJob(client, start);
+      if (waits) await waitFor(client, job, options, !("content" in code));
+      else tellId(client, job, options);
+    },
+    // A job that nobody waits for is not this command's to run: it is stored, and a server's.
+    waits ? "own" : "none",
+  );
+}
 
 function readWhen(options: RunOptions): When | undefined {
   if (options.at !== undefined) return { scheduled_for: momentOf("--at", options.at) };
@@ -110,9 +114,12 @@ function tellId(client: Client, { id }: JobRef, { json }: RunOptions): void {
   if (client.local) note("no server is up: the job stays queued until one starts (svc serve)");
 }
 
-/** Shows the log, and with --stream the stream, as they come; then the result. */
-async function waitFor(client: Client, job: JobRef, options: RunOptions): Promise<void> {
-  const live = openLive(options.log ? process.stderr : undefined);
+/** Shows the log or a flow's steps, and with --stream the stream, as they come; then the result. */
+async function waitFor(client: Client, job: JobRef, options: RunOptions, mayBeFlow: boolean): Promise<void> {
+  const isFlow = mayBeFlow && (await readJob(client, job)).job_kind === "flow";
+  const live = isFlow
+    ? await openSteps(client, job, options.log)
+    : openLive(options.log ? process.stderr : undefined);
   let streamed = "";
   let interrupted = false;
   const watcher: Watcher = {
@@ -125,7 +132,7 @@ async function waitFor(client: Client, job: JobRef, options: RunOptions): Promis
   };
   if (options.stream) {
     watcher.stream = (text) => {
-      if (process.stdout.isTTY) live.stop();
+      if (process.stdout.isTTY) void live.stop();
       process.stdout.write(text);
       streamed += text;
     };
@@ -140,7 +147,7 @@ async function waitFor(client: Client, job: JobRef, options: RunOptions): Promis
   try {
     await withInterrupt(cancel, () => followJob(client, job, watcher));
   } finally {
-    live.stop();
+    await live.stop();
   }
   tellOutcome(await readJob(client, job), { json: options.json ?? false, streamed, interrupted });
 }

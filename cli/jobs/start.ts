@@ -1,13 +1,15 @@
-/** Starting a job: of a deployed script, or of a file that is not deployed. */
+/** Starting a job: of a deployed script or flow, or of a file that is not deployed. */
 import { runPreview } from "../../src/features/jobs/preview-operations.ts";
-import { runScriptByPath } from "../../src/features/jobs/run-operations.ts";
+import { runFlowByPath, runScriptByPath } from "../../src/features/jobs/run-operations.ts";
 import { createWorkspace, listWorkspaces } from "../../src/features/workspaces/operations.ts";
 import { workspaceFor } from "../command.ts";
 import type { Client } from "../transport.ts";
 import type { JobRef } from "./follow.ts";
 
 /** What is run. */
-export type Code = { path: string } | { content: string; language: "bun" | "bash" | "python3" };
+export type Code =
+  /** A script, or else a flow, of this path. */
+  { path: string } | { flow: string } | { content: string; language: "bun" | "bash" | "python3" };
 
 /** When a job is due, in the server's own words; a delay counts from when the server hears of it. */
 export type When = { scheduled_for: Date } | { scheduled_in_secs: number };
@@ -33,6 +35,16 @@ export async function startJob(client: Client, start: Start): Promise<JobRef> {
     const query = { timeout, tag, skip_preprocessor: true, ...when };
     const input = { workspace, path: code.path, query, body: args };
     return { workspace, id: await client.call(runScriptByPath, input as never) };
+  }
+  if ("flow" in code) {
+    const workspace = await workspaceFor(client, start.workspace);
+    const input = {
+      workspace,
+      path: code.flow,
+      query: { timeout, tag, skip_preprocessor: true, ...when },
+      body: args,
+    };
+    return { workspace, id: await client.call(runFlowByPath, input as never) };
   }
   const workspace = await workspaceForFile(client, start.workspace);
   const input = { workspace, query: { timeout, tag, ...fixed(when) }, body: { ...code, args } };

@@ -9,6 +9,9 @@ import { approvalPageOperations } from "./flows/approvals/page-operations.ts";
 import { flowDependencyOperations } from "./flows/dependency-operations.ts";
 import { flowListOperations } from "./flows/list-operations.ts";
 import { flowOperations } from "./flows/operations.ts";
+import { flowPreviewOperations } from "./flows/preview-operations.ts";
+import { flowRestartOperations } from "./flows/restart-operations.ts";
+import { flowResultOperations } from "./flows/result-operations.ts";
 import { instanceOperations } from "./instance/operations.ts";
 import { batchOperations } from "./jobs/batch-operations.ts";
 import { cancelOperations } from "./jobs/cancel-operations.ts";
@@ -20,6 +23,7 @@ import { metricsOperations } from "./jobs/metrics-operations.ts";
 import { jobOperations } from "./jobs/operations.ts";
 import { previewOperations } from "./jobs/preview-operations.ts";
 import { runOperations } from "./jobs/run-operations.ts";
+import { workflowOperations } from "./jobs/workflow-operations.ts";
 import { resourceOperations } from "./resources/operations.ts";
 import { resourceTypeOperations } from "./resources/type-operations.ts";
 import { scriptOperations } from "./scripts/operations.ts";
@@ -55,9 +59,13 @@ export const features: Feature[] = [
   { file: "src/features/flows/dependency-operations.ts", operations: flowDependencyOperations },
   { file: "src/features/flows/approvals/operations.ts", operations: approvalOperations },
   { file: "src/features/flows/approvals/page-operations.ts", operations: approvalPageOperations },
+  { file: "src/features/flows/preview-operations.ts", operations: flowPreviewOperations },
+  { file: "src/features/flows/restart-operations.ts", operations: flowRestartOperations },
+  { file: "src/features/flows/result-operations.ts", operations: flowResultOperations },
   { file: "src/features/drafts/operations.ts", operations: draftOperations },
   { file: "src/features/jobs/run-operations.ts", operations: runOperations },
   { file: "src/features/jobs/preview-operations.ts", operations: previewOperations },
+  { file: "src/features/jobs/workflow-operations.ts", operations: workflowOperations },
   { file: "src/features/jobs/batch-operations.ts", operations: batchOperations },
   { file: "src/features/jobs/operations.ts", operations: jobOperations },
   { file: "src/features/jobs/list-operations.ts", operations: listOperations },

@@ -1,18 +1,26 @@
 /** Reads a script without running it: what main takes, and which packages it needs. Parsers are loaded when first used. */
+import { BadRequest } from "../errors.ts";
 import type { Language, ScriptAnalysis } from "./types.ts";
 
 /**
+ * @param entrypoint the function whose parameters are the script's; bash has none
  * @throws SyntaxFault with line and column; BadRequest when an interpreter is needed and missing, or an import cannot
  * be served
  */
-export async function analyseScript(language: Language, content: string): Promise<ScriptAnalysis> {
+export async function analyseScript(
+  language: Language,
+  content: string,
+  entrypoint = "main",
+): Promise<ScriptAnalysis> {
   switch (language) {
     case "bun":
     case "nativets":
-      return (await import("./typescript/analyse.ts")).analyseTypeScript(content);
+      return (await import("./typescript/analyse.ts")).analyseTypeScript(content, entrypoint);
     case "python3":
-      return (await import("./python/analyse.ts")).analysePython(content);
+      return (await import("./python/analyse.ts")).analysePython(content, entrypoint);
     case "bash":
+      if (entrypoint !== "main")
+        throw new BadRequest("a bash script has no functions that can be run by name");
       return (await import("./bash/analyse.ts")).analyseBash(content);
   }
 }

@@ -20,6 +20,8 @@ export interface Consumer {
 export interface Queue {
   /** The name that rows of this process's worker carry. */
   readonly worker: string;
+  /** No process would run what this one leaves queued: a command works by itself. */
+  readonly alone: boolean;
   /** Whether there is a worker in this process. */
   hasWorker(): boolean;
   attach(consumer: Consumer | undefined): void;
@@ -36,11 +38,12 @@ export interface Queue {
   reserved(): number;
 }
 
-export function createQueue(worker: string): Queue {
+export function createQueue(worker: string, alone = false): Queue {
   let consumer: Consumer | undefined;
   let reserved = 0;
   return {
     worker,
+    alone,
     hasWorker: () => consumer !== undefined,
     attach(next) {
       consumer = next;

@@ -48,7 +48,7 @@ export const jobs = table(
     flow_version: integer("flow_version"),
     /** JSON text of a flow that is not deployed. */
     raw_flow: text("raw_flow"),
-    /** Which modules of its flow a nested frame runs, JSON text. */
+    /** Which modules of its flow a nested frame runs; of other jobs, where they begin when not as usual. JSON text. */
     flow_body: text("flow_body"),
     /** Of the jobs with this key in the workspace, at most `concurrent_limit` begin within any window. */
     concurrency_key: text("concurrency_key"),

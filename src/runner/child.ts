@@ -25,6 +25,8 @@ export interface Child {
   token: ChildToken | undefined;
   /** Contextual variables it was last given. */
   environment: Record<string, string>;
+  /** Name of the folder at `./shared`, if there is one. */
+  shared: string | undefined;
   idle_since: number;
   /** Set by whoever waits for the next message. */
   onMessage: ((message: FromChild) => void) | undefined;
@@ -119,6 +121,7 @@ export function launch({ runtime, directory, guard }: LaunchOptions): Child {
     key: undefined,
     token: undefined,
     environment: {},
+    shared: undefined,
     idle_since: 0,
     onMessage: undefined,
     onExit: undefined,

@@ -4,6 +4,7 @@ import { baseEnvironment, ChildEnded, type ChildExit, LoadFault, loadVersion } f
 import type { OutputSink } from "./output.ts";
 import type { Done, Exec, FromChild, Run } from "./protocol.ts";
 import { MaskedText } from "./secrets.ts";
+import { share } from "./shared-folder.ts";
 import { runShell } from "./shell.ts";
 import type { JobError, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
 import type { VersionFiles } from "./version-files.ts";
@@ -67,6 +68,7 @@ export class JobRun {
       });
     }
     child.token.activate(request.job_id);
+    share(child, options.directory, request.shared);
     child.output.begin({ ...this.#sink(), keep_last_line: version.language === "bash" });
     const environment = { ...pairs(version.envs), ...request.environment, WM_TOKEN: child.token.value };
     if (version.language === "bash") {
@@ -117,6 +119,7 @@ export class JobRun {
     this.#child = child;
     this.#arm();
     child.token?.activate(request.job_id);
+    share(child, options.directory, request.shared);
     child.output.begin(this.#sink());
     child.onMessage = (message) => this.#onMessage(message);
     child.onDisconnect = () => this.#channelLost();

@@ -4,11 +4,13 @@
  * time; a child that died, timed out, was canceled or left something running is never used again.
  */
 import { mkdirSync, rmSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Child, launch } from "./child.ts";
 import { type Guard, startGuard } from "./guard.ts";
 import { JobRun } from "./job-run.ts";
 import { type RuntimeFiles, writeRuntimeFiles } from "./runtime-files.ts";
+import { sharedFolder } from "./shared-folder.ts";
 import type { Runner, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
 import { versionFiles } from "./version-files.ts";
 
@@ -193,6 +195,11 @@ export function createRunner(options: RunnerOptions): Runner {
           resolve(outcome);
         };
       });
+    },
+    forgetShared(name) {
+      rm(sharedFolder(directory, name), { recursive: true, force: true }).catch((cause) =>
+        log("warn", "a folder that jobs shared could not be removed", { error: String(cause) }),
+      );
     },
     prepare: (version) => files.ensure(version),
     free: () => Math.max(0, options.concurrency - busy - waiting.length),

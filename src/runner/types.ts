@@ -48,6 +48,8 @@ export interface RunRequest {
   preprocessor_input?: string | undefined;
   /** Contextual variables of this job (WM_JOB_ID, WM_WORKSPACE, …) without WM_TOKEN. */
   environment: Record<string, string>;
+  /** Jobs with the same name find the same folder at `./shared`, until it is let go. */
+  shared?: string | undefined;
   timeout_ms: number;
   /** Called in order with decoded text as it arrives; the cap has been applied. */
   onLog: (text: string) => void;
@@ -121,6 +123,8 @@ export interface Runner {
   run(request: RunRequest, signal: AbortSignal): Promise<RunOutcome>;
   /** Writes and installs what a version needs ahead of its first run; safe to call often and at once. */
   prepare(version: RunnableVersion): Promise<void>;
+  /** Removes the folder that jobs shared under a name, if there is one. */
+  forgetShared(name: string): void;
   /** Slots that could take a job right now. */
   free(): number;
   /** Ends every child of a version (archived, deleted) or of a workspace; running jobs are left to finish. */

@@ -16,10 +16,16 @@ const MAX_UNSTORED = 524_288;
 export interface Output {
   log: (text: string) => void;
   stream: (text: string) => void;
+  /** From here on what is streamed is the stream of that flow's job too. */
+  forwardStream: (flow_job: string) => void;
   /** Writes what has not been stored yet. */
   store: (tx: Tx) => Promise<void>;
   /** The job has ended. Stores nothing more by itself; resolves when no store is under way. */
   stop: () => Promise<void>;
+  /** How the job ended is known to all: a flow it spoke for may go on without a word. */
+  close: () => void;
+  /** The jobs it is stored under. */
+  jobs: () => string[];
   /**
    * What the result (JSON text) is together with the stream, if the job made one.
    * @throws ResultTooLarge
@@ -31,13 +37,16 @@ class ResultTooLarge extends SvcError {
   override readonly name: string = "ResultTooLarge";
 }
 
-export function collectOutput(app: App, job: Job): Output {
+export function collectOutput(app: App, job: Pick<Job, "id" | "delete_after_use">): Output {
   const tail = app.events.openTail(job.id);
   let stored = { log: 0, stream: 0 };
   let timer: ReturnType<typeof setInterval> | undefined;
   let flushing: Promise<void> | undefined;
   let refused = false;
   let stopped = false;
+  let flow_job: string | undefined;
+  /** Begun with the first word: most steps stream nothing. */
+  let forwarded: Output | undefined;
 
   const unstored = () => tail.log.end - stored.log + tail.stream.end - stored.stream;
 
@@ -85,14 +94,27 @@ export function collectOutput(app: App, job: Job): Output {
     stream(text) {
       tail.appendStream(text);
       said();
+      if (flow_job === undefined) return;
+      forwarded ??= collectOutput(app, { id: flow_job, delete_after_use: job.delete_after_use });
+      forwarded.stream(text);
     },
-    store,
+    forwardStream(id) {
+      flow_job = id;
+    },
+    async store(tx) {
+      await store(tx);
+      await forwarded?.store(tx);
+    },
     async stop() {
       stopped = true;
       tail.finish();
       clearInterval(timer);
-      await flushing;
+      await Promise.all([flushing, forwarded?.stop()]);
     },
+    close() {
+      if (forwarded) app.events.closeTail(flow_job!);
+    },
+    jobs: () => (forwarded ? [job.id, flow_job!] : [job.id]),
     async resultWithStream(result) {
       tail.finish();
       if (tail.stream.end === 0 || !takesStream(result)) return result;

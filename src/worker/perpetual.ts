@@ -3,6 +3,7 @@ import { eq } from "drizzle-orm";
 import type { App } from "../context.ts";
 import type { Tx } from "../database/database.ts";
 import { BadRequest, NotFound } from "../errors.ts";
+import { entrypointOf } from "../features/jobs/entrypoints.ts";
 import { type Deployed, deployedByHash, deployedByPath } from "../features/scripts/versions.ts";
 import { newJobId } from "../lib/ids.ts";
 import { insertJob } from "../queue/driver.ts";
@@ -21,8 +22,8 @@ type Successor = Parameters<typeof insertJob>[1];
  */
 export async function successorOf(app: App, job: Job, now: Date): Promise<Successor | undefined> {
   const { kind, workspace_id, script_path, script_hash } = job;
-  // As a step of a flow it runs once, as the flow says.
-  if (job.flow_step_id !== null) return undefined;
+  // As a step of a flow it runs once, as the flow says; so does one of its functions that another job asked for.
+  if (job.flow_step_id !== null || entrypointOf(job) !== undefined) return undefined;
   if (kind !== "script" || !script_path || !script_hash || job.delete_after_use) return undefined;
   const own = await ifDeployed(() => deployedByHash(app, workspace_id, script_hash));
   if (!own?.restart_unless_cancelled) return undefined;

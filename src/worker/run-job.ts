@@ -4,14 +4,16 @@ import type { App } from "../context.ts";
 import { StorageFull, SvcError } from "../errors.ts";
 import { settleWithoutLock } from "../features/flows/locks.ts";
 import { flowScriptVersion } from "../features/flows/run/code.ts";
+import { placeInFlow } from "../features/flows/run/place.ts";
 import { beginClaimedFlow, endJob } from "../features/flows/run/runs.ts";
 import { cachedResult, cacheResult } from "../features/jobs/cached-results.ts";
 import { canceledResult } from "../features/jobs/canceled.ts";
+import { entrypointOf, versionWith, withoutOverride } from "../features/jobs/entrypoints.ts";
 import { jobEnvironment } from "../features/jobs/environment.ts";
 import { failureMark } from "../features/jobs/response-control.ts";
 import { deployedByHash } from "../features/scripts/versions.ts";
 import { analyseScript } from "../languages/analyse.ts";
-import type { Language } from "../languages/types.ts";
+import type { Dependency, Language } from "../languages/types.ts";
 import { sha256 } from "../lib/ids.ts";
 import { settlePlaces } from "../queue/concurrency.ts";
 import { type Finish, finishJob, forgetOutput } from "../queue/driver.ts";
@@ -45,11 +47,9 @@ export async function runJob(app: App, job: Job, signal: AbortSignal): Promise<v
     app.events.closeTail(job.id);
     return;
   }
-  if (outcome === "released") {
-    await release(app, job);
-    return;
-  }
-  await finish(app, job, outcome, output);
+  if (outcome === "released") await release(app, job, output);
+  else await finish(app, job, outcome, output);
+  output.close();
 }
 
 async function attempt(
@@ -74,17 +74,21 @@ async function attempt(
       output.log("the result was taken from the cache: the same code has run with these arguments\n");
       return { status: "success", result: cached };
     }
+    const place = job.flow_step_id === null ? undefined : await placeInFlow(app, job);
+    if (place?.streams_to) await speakFor(app, job, place.streams_to, output);
     const version = await codeOf(app, job, signal, output);
+    const entrypoint = entrypointOf(job);
     const outcome = await app.runner.run(
       {
         job_id: job.id,
-        version,
-        entrypoint: job.flow_step_id === "preprocessor" ? "preprocessor" : "main",
+        version: entrypoint === undefined ? version : await versionWith(version, entrypoint),
+        entrypoint: entrypoint ?? (job.flow_step_id === "preprocessor" ? "preprocessor" : "main"),
         permissioned_as: job.permissioned_as,
         email: job.email,
-        args: job.args,
+        args: entrypoint === undefined ? job.args : withoutOverride(job.args),
         preprocessor_input: job.preprocessor_input ?? undefined,
-        environment: jobEnvironment(app, job),
+        environment: jobEnvironment(app, job, place),
+        shared: place?.shares ? (job.root_job ?? undefined) : undefined,
         timeout_ms: Math.min(job.timeout_s ?? app.config.job_timeout_s, app.config.max_timeout_s) * 1000,
         onLog: output.log,
         onStream: output.stream,
@@ -115,12 +119,22 @@ async function beginFlow(app: App, job: Job, signal: AbortSignal): Promise<Endin
   }
 }
 
+/** What the last step of a flow streams is the flow's stream, from its beginning. */
+async function speakFor(app: App, job: Job, flow_job: string, output: Output): Promise<void> {
+  if (job.attempts > 0) await app.db.write((tx) => forgetOutput(tx, [flow_job]));
+  output.forwardStream(flow_job);
+}
+
 function isLockJob({ kind }: Job): boolean {
   return kind === "dependencies" || kind === "flowdependencies";
 }
 
 async function codeOf(app: App, job: Job, signal: AbortSignal, output: Output): Promise<RunnableVersion> {
-  if (job.kind === "flowscript") return flowScriptVersion(app, job);
+  if (job.kind === "flowscript") {
+    const findLock = (dependencies: Dependency[]) =>
+      lockFor(app, dependencies, { onLog: output.log, signal });
+    return flowScriptVersion(app, job, findLock);
+  }
   if (job.script_hash) {
     const found = deployedByHash(app, job.workspace_id, job.script_hash);
     const { version } = found instanceof Promise ? await found : found;
@@ -274,14 +288,14 @@ function labelsOf(result: string): string[] | null {
   return Array.isArray(labels) && labels.every((label) => typeof label === "string") ? labels : null;
 }
 
-async function release(app: App, job: Job): Promise<void> {
+async function release(app: App, job: Job, output: Output): Promise<void> {
   await app.db.write(async (tx) => {
     const [released] = await tx
       .update(jobs)
       .set({ state: "queued", worker: null, started_at: null, last_ping: null })
       .where(and(eq(jobs.id, job.id), eq(jobs.state, "running"), eq(jobs.worker, app.queue.worker)))
       .returning({ id: jobs.id });
-    if (released) await forgetOutput(tx, [job.id]);
+    if (released) await forgetOutput(tx, output.jobs());
   });
   app.events.closeTail(job.id);
 }

@@ -33,6 +33,8 @@ interface Cache {
   byVersion: Map<string, DeployedFlow>;
   /** Steps of versions that run; they never change. */
   values: Map<string, FlowValue>;
+  /** Where versions that run stand. */
+  paths: Map<string, string>;
   /** Raised by every change, so that a lookup begun before one does not store what it saw. */
   generation: number;
 }
@@ -41,6 +43,7 @@ const cacheOf = perApp<App, Cache>(() => ({
   byPath: new Map(),
   byVersion: new Map(),
   values: new Map(),
+  paths: new Map(),
   generation: 0,
 }));
 
@@ -51,6 +54,7 @@ export function forgetFlow(app: App, workspace_id: string, path: string): void {
   const cache = cacheOf(app);
   cache.generation++;
   cache.byPath.delete(key(workspace_id, path));
+  for (const [name, known] of cache.paths) if (known === path) cache.paths.delete(name);
   for (const [name, flow] of cache.byVersion) {
     if (flow.path === path && flow.workspace_id === workspace_id) cache.byVersion.delete(name);
   }
@@ -88,6 +92,25 @@ export function flowValueOf(app: App, workspace_id: string, version: number): Fl
   const cache = cacheOf(app);
   const name = key(workspace_id, version);
   return cache.byVersion.get(name)?.value ?? cache.values.get(name) ?? loadValue(app, workspace_id, version);
+}
+
+/** Where a version stands; undefined once the flow was deleted. */
+export async function flowPathOf(
+  app: App,
+  workspace_id: string,
+  version: number,
+): Promise<string | undefined> {
+  const cache = cacheOf(app);
+  const name = key(workspace_id, version);
+  const known = cache.byVersion.get(name)?.path ?? cache.paths.get(name);
+  if (known !== undefined) return known;
+  const [row] = await app.db.read
+    .select({ path: flowVersions.path })
+    .from(flowVersions)
+    .where(and(eq(flowVersions.workspace_id, workspace_id), eq(flowVersions.id, version)));
+  if (!row?.path) return undefined;
+  remember(cache.paths, name, row.path);
+  return row.path;
 }
 
 async function loadValue(app: App, workspace_id: string, version: number): Promise<FlowValue> {

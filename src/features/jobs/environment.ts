@@ -1,11 +1,15 @@
 import type { App } from "../../context.ts";
 import type { Job } from "../../queue/tables.ts";
+import type { FlowPlace } from "../flows/run/place.ts";
 
-/** The contextual variables of a job; WM_TOKEN is the child's and comes from the runner. All are strings, empty when they do not apply. */
-export function jobEnvironment(app: App, job: Job): Record<string, string> {
+/**
+ * The contextual variables of a job; WM_TOKEN is the child's and comes from the runner. All are strings, empty when they
+ * do not apply.
+ * @param place of a flow's step
+ */
+export function jobEnvironment(app: App, job: Job, place: FlowPlace | undefined): Record<string, string> {
   const user = job.permissioned_as.replace(/^u\//, "");
-  const statePath = job.script_path ? `${job.script_path}/user` : `u/${user}/tmp_state`;
-  const started = (job.started_at ?? job.created_at).getTime();
+  const { statePath, objectPath } = place ? pathsOfStep(job, user, place) : pathsOf(job, user);
   return {
     WM_WORKSPACE: job.workspace_id,
     WM_EMAIL: job.email,
@@ -14,19 +18,51 @@ export function jobEnvironment(app: App, job: Job): Record<string, string> {
     WM_JOB_ID: job.id,
     WM_JOB_PATH: job.script_path ?? "",
     WM_SCHEDULED_FOR: job.scheduled_for.toISOString(),
-    WM_FLOW_JOB_ID: "",
-    WM_ROOT_FLOW_JOB_ID: "",
+    WM_FLOW_JOB_ID: place ? (job.parent_job ?? "") : "",
+    WM_ROOT_FLOW_JOB_ID: place ? (job.root_job ?? "") : "",
     WM_ROOT_JOB_ID: job.root_job ?? job.id,
-    WM_FLOW_PATH: "",
-    WM_FLOW_STEP_ID: "",
-    WM_SCHEDULE_PATH: "",
+    WM_FLOW_PATH: place?.path ?? "",
+    WM_FLOW_STEP_ID: place?.step ?? "",
+    WM_SCHEDULE_PATH: job.schedule_path ?? "",
     WM_PERMISSIONED_AS: job.permissioned_as,
     WM_STATE_PATH: statePath,
     WM_STATE_PATH_NEW: statePath,
-    WM_OBJECT_PATH: `${(job.script_path ?? "preview").replaceAll("/", "_")}/manual/${started}_${job.id}`,
+    WM_OBJECT_PATH: objectPath,
     WM_WORKER_GROUP: "default",
     WM_RUNNABLE_ID: job.script_hash ?? "",
     BASE_INTERNAL_URL: app.urls.internal,
     BASE_URL: app.urls.base,
   };
+}
+
+/** Where the job keeps its state, and what it may begin the names of its files with. */
+interface Paths {
+  statePath: string;
+  objectPath: string;
+}
+
+function pathsOf(job: Job, user: string): Paths {
+  return {
+    statePath: job.script_path ? `${job.script_path}/user` : `u/${user}/tmp_state`,
+    objectPath: `${flat(job.script_path ?? "preview")}/${startOf(job)}/${uniqueEnd(job)}`,
+  };
+}
+
+function pathsOfStep(job: Job, user: string, { path, step }: FlowPlace): Paths {
+  return {
+    statePath: path ? `${path}/${step}_user` : `u/${user}/tmp_state`,
+    objectPath: `${flat(path ?? "preview")}/${startOf(job)}/${step}/${uniqueEnd(job)}`,
+  };
+}
+
+function flat(path: string): string {
+  return path.replaceAll("/", "_");
+}
+
+function startOf({ schedule_path }: Job): string {
+  return schedule_path === null ? "manual" : flat(schedule_path);
+}
+
+function uniqueEnd({ id, started_at, created_at }: Job): string {
+  return `${(started_at ?? created_at).getTime()}_${id}`;
 }

@@ -118,7 +118,7 @@ const loginCompleted = completedOperations(base, "Login");
 export const getCompletedJobResult = openCompleted.result;
 
 /** What stands at a path of keys and indexes with dots between; null where there is nothing. */
-function pick(value: unknown, path: string): unknown {
+export function pick(value: unknown, path: string): unknown {
   let at = value;
   for (const part of path.split(".")) {
     const holds = typeof at === "object" && at !== null && Object.hasOwn(at, part);

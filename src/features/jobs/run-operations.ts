@@ -51,7 +51,7 @@ const runQuery = {
   cache_ttl: wholeNumber.min(0).optional(),
 };
 
-const AsyncQuery = z.object({
+export const AsyncQuery = z.object({
   ...runQuery,
   scheduled_for: moment.optional(),
   scheduled_in_secs: seconds.optional(),
@@ -234,6 +234,8 @@ const flowByVersion = {
 
 const runScripts = runForms(scriptByPath);
 export const runScriptByPath = runScripts.async;
+const runFlows = runForms(flowByPath);
+export const runFlowByPath = runFlows.async;
 
 /** The synchronous call under the name that the listing of runnables gives to AI products. */
 function aiSync<const S extends string>({ segment, name, what, target }: Form<S>) {
@@ -253,7 +255,7 @@ function aiSync<const S extends string>({ segment, name, what, target }: Form<S>
 export const runOperations: Operation[] = [
   ...Object.values(runScripts),
   ...Object.values(runForms(scriptByHash)),
-  ...Object.values(runForms(flowByPath)),
+  ...Object.values(runFlows),
   ...Object.values(runForms(flowByVersion)),
   aiSync(scriptByPath),
   aiSync(flowByPath),

@@ -10,11 +10,13 @@ import { insertJob } from "../../queue/driver.ts";
 import type { JobKind } from "../../queue/states.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
 import { beginFlow } from "../flows/run/runs.ts";
+import { type RestartPoint, storedPoint } from "../flows/run/take-over.ts";
 import { type DeployedFlow, deployedFlowByPath, deployedFlowByVersion } from "../flows/versions.ts";
 import { canRead } from "../permissions.ts";
 import { type Deployed, deployedByHash, deployedByPath } from "../scripts/versions.ts";
 import { checkScopes } from "../tokens/scopes.ts";
 import { resolveMember } from "../workspaces/members.ts";
+import { storedEntrypoint } from "./entrypoints.ts";
 import { discardUploads } from "./form-data.ts";
 import { interpolate } from "./interpolate.ts";
 import { UNFINISHED } from "./unfinished.ts";
@@ -53,6 +55,10 @@ export interface Submission {
   /** The flow it runs: a deployed version, or one that is not deployed. */
   flow?: { version: number | undefined; value: FlowValue } | undefined;
   skip_preprocessor?: boolean | undefined;
+  /** The run that this one goes on from, and where. */
+  restarted_from?: RestartPoint | undefined;
+  /** The function it runs, where that is not main. */
+  entrypoint?: string | undefined;
   /** Who it runs as, where that is not the caller. */
   runs_as?: { permissioned_as: string; email: string } | undefined;
   concurrency?: { key: string; limit: number; window_s: number } | undefined;
@@ -335,13 +341,19 @@ function toRow(
     flow_index: null,
     flow_version: submission.flow?.version ?? null,
     raw_flow: submission.raw_flow ?? null,
-    flow_body: null,
+    flow_body: otherBeginning(submission),
     concurrency_key: concurrency?.key ?? null,
     concurrent_limit: concurrency?.limit ?? null,
     concurrency_time_window_s: concurrency?.window_s ?? null,
     cache_ttl: submission.cache_ttl ?? null,
     delete_after_use: submission.delete_after_use ?? false,
   };
+}
+
+/** What is stored of a run that begins elsewhere than others do. */
+function otherBeginning({ restarted_from, entrypoint }: Submission): string | null {
+  if (restarted_from) return storedPoint(restarted_from);
+  return entrypoint === undefined ? null : storedEntrypoint(entrypoint);
 }
 
 const PLAIN_LABELS = /^(webhook|http|email|ws)-/;

@@ -11,6 +11,7 @@ import {
   responds,
   toWindow,
 } from "../../http/operation.ts";
+import { placeInFlow } from "../flows/run/place.ts";
 import { jobEnvironment } from "../jobs/environment.ts";
 import { getJob } from "../jobs/service.ts";
 import { SECRET_READ } from "../variables/service.ts";
@@ -157,7 +158,8 @@ async function factsOf(
   workspace: string,
   job_id: string,
 ): Promise<Record<string, string | undefined>> {
-  const facts = jobEnvironment(ctx.app, await getJob(ctx, workspace, job_id));
+  const job = await getJob(ctx, workspace, job_id);
+  const facts = jobEnvironment(ctx.app, job, await placeInFlow(ctx.app, job));
   const { headers, url } = ctx.request;
   return { ...facts, WM_TOKEN: readToken(headers, new URL(url).search) };
 }

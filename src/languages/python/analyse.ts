@@ -9,8 +9,8 @@ interface Inspection {
   preprocessor: Parameter[] | null;
 }
 
-/** The signatures of `main` and `preprocessor`, read by Python's own parser. */
-export async function analysePython(content: string): Promise<ScriptAnalysis> {
+/** The signatures of `main` (or another function) and `preprocessor`, read by Python's own parser. */
+export async function analysePython(content: string, entrypoint = "main"): Promise<ScriptAnalysis> {
   const python = Bun.which("python3");
   if (!python) {
     throw new BadRequest(
@@ -20,7 +20,7 @@ export async function analysePython(content: string): Promise<ScriptAnalysis> {
       },
     );
   }
-  const child = Bun.spawn([python, "-I", "-c", inspector], {
+  const child = Bun.spawn([python, "-I", "-c", inspector, entrypoint], {
     stdin: new TextEncoder().encode(content),
     stdout: "pipe",
     stderr: "pipe",

@@ -1,4 +1,4 @@
-"""Reads a script from stdin and prints what its `main` and `preprocessor` take, as JSON. Runs nothing of it."""
+"""Reads a script from stdin and prints what its function of that name and `preprocessor` take, as JSON. Runs nothing of it."""
 import ast
 import json
 import re
@@ -137,7 +137,7 @@ def parameters_of(function):
 def inspect(source):
     tree = ast.parse(source)
     functions = {node.name: node for node in tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
-    main = parameters_of(functions.get("main"))
+    main = parameters_of(functions.get(sys.argv[1]))
     return {"parameters": main or [], "has_main": main is not None,
             "preprocessor": parameters_of(functions.get("preprocessor"))}
 

@@ -8,7 +8,7 @@ import { collectTypes, withTypeParameters } from "./schema.ts";
 type Callable = Extract<Node, { params: unknown; body: unknown }> & FunctionDeclaration;
 
 /** Signatures, schema and dependencies of a TypeScript or JavaScript module. */
-export function analyseTypeScript(content: string): ScriptAnalysis {
+export function analyseTypeScript(content: string, entrypoint = "main"): ScriptAnalysis {
   const file = parseModule(content);
   const exported = exportedFunctions(file.program.body);
   const parametersOf = (name: string): Parameter[] | undefined => {
@@ -17,7 +17,7 @@ export function analyseTypeScript(content: string): ScriptAnalysis {
     const types = withTypeParameters(collectTypes(file.program.body), found.fn);
     return toParameters(found.fn.params, { types, comments: found.comments });
   };
-  const main = parametersOf("main");
+  const main = parametersOf(entrypoint);
   const parameters = main ?? [];
   return {
     signature: { parameters, has_main: main !== undefined, preprocessor: parametersOf("preprocessor") },

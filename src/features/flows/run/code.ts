@@ -3,7 +3,7 @@ import type { App } from "../../../context.ts";
 import { Internal } from "../../../errors.ts";
 import type { RawScript } from "../../../flow-engine/types.ts";
 import { analyseScript } from "../../../languages/analyse.ts";
-import type { Language, Signature } from "../../../languages/types.ts";
+import type { Dependency, Language, Signature } from "../../../languages/types.ts";
 import { sha256 } from "../../../lib/ids.ts";
 import { perApp } from "../../../lib/per-app.ts";
 import type { Job } from "../../../queue/tables.ts";
@@ -15,9 +15,14 @@ import { leafOf, moduleIndex } from "./modules.ts";
 const signaturesOf = perApp<App, Map<string, Signature>>(() => new Map());
 const MAX_SIGNATURES = 10_000;
 
-/** What a step's process loads. The same code in the same language is the same version, whichever flow it stands in. */
-export async function flowScriptVersion(app: App, job: Job): Promise<RunnableVersion> {
-  const { language, content, lock } = await sourceOf(app, job);
+/**
+ * What a step's process loads. The same code in the same language is the same version, whichever flow it stands in.
+ * @param findLock for a script of a flow that is not deployed, which may have no lock yet
+ */
+export async function flowScriptVersion(app: App, job: Job, findLock: FindLock): Promise<RunnableVersion> {
+  const source = await sourceOf(app, job);
+  const { language, content } = source;
+  const lock = source.lock ?? (await lockOf(app, job.root_job, source, findLock));
   const id = sha256(`${language}\n${lock}\n${content}`).slice(0, 32);
   const signatures = signaturesOf(app);
   let signature = signatures.get(id);
@@ -38,6 +43,34 @@ export async function flowScriptVersion(app: App, job: Job): Promise<RunnableVer
     envs: [],
     isolation: "shared",
   };
+}
+
+type FindLock = (dependencies: Dependency[]) => Promise<string>;
+
+const locksOf = perApp<App, Map<string, Promise<string>>>(() => new Map());
+const MAX_LOCKS = 1_000;
+/** How long one is kept: longer than it takes to begin all steps of most runs. */
+const LOCK_MS = 300_000;
+
+/** Found once for all iterations of a loop of one run. @throws DependencyError */
+function lockOf(
+  app: App,
+  root_job: string | null,
+  { language, content }: Source,
+  findLock: FindLock,
+): Promise<string> {
+  const locks = locksOf(app);
+  const name = sha256(`${root_job}\n${language}\n${content}`);
+  const known = locks.get(name);
+  if (known) return known;
+  const found = analyseScript(language, content).then(({ dependencies }) => findLock(dependencies));
+  const forget = () => {
+    if (locks.get(name) === found) locks.delete(name);
+  };
+  found.then(() => setTimeout(forget, LOCK_MS).unref(), forget);
+  if (locks.size >= MAX_LOCKS) locks.delete(locks.keys().next().value!);
+  locks.set(name, found);
+  return found;
 }
 
 interface Source {

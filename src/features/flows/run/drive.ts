@@ -161,10 +161,11 @@ async function begin(move: Drive, frame: LiveFrame, step: RunStep): Promise<void
     todo.push({ frame, event: { ...child, status: "failure", result: errorText(cause) } });
     return;
   }
-  if (leaf.kind === "job") return plan.runLeaf(leaf.job);
+  const { same_worker } = frame.flow.value;
+  if (leaf.kind === "job") return plan.runLeaf(leaf.job, same_worker ?? false);
   if (leaf.kind === "identity") {
     // A loop over many, or one that never ends, must not become one endless transaction.
-    if (plan.isLarge) return plan.runLeaf(leaf.job);
+    if (plan.isLarge) return plan.runLeaf(leaf.job, false);
     plan.leafEnded(leaf.job);
     todo.push({ frame, event: { ...child, status: "success", result: leaf.job.args } });
     return;

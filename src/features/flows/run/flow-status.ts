@@ -27,6 +27,13 @@ export const FlowStatus = z.object({
       self_approval_disabled: z.boolean(),
     })
     .optional(),
+  restarted_from: z
+    .object({
+      flow_job_id: z.string(),
+      step_id: z.string(),
+      branch_or_iteration_n: z.number().nullish(),
+    })
+    .optional(),
   retry: z.object({ fail_count: z.number(), failed_jobs: z.array(z.string()) }),
 });
 export type FlowStatus = z.input<typeof FlowStatus>;

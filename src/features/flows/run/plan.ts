@@ -9,6 +9,7 @@ import { flowItems } from "../tables.ts";
 import { type FlowRun, type FreshEnd, itemsKey, keepRun, type LiveFrame } from "./run.ts";
 import { claimVersion, finishFrame, insertFrame, leaveFrame } from "./statements.ts";
 import { cancelLeaf, freePlace, stopChildren } from "./stopping.ts";
+import { deleteAfterUse } from "./used.ts";
 import { wakeFlowsAt } from "./waker.ts";
 
 /** A plan that asks for more than this many jobs leaves the rest to later transactions. */
@@ -51,6 +52,9 @@ export class Plan {
   readonly #jobs: Job[] = [];
   /** Jobs that go to this process's worker after the commit. */
   readonly #handed: Job[] = [];
+  readonly #takenOver: Job[] = [];
+  /** Jobs that do whether it has room or not. */
+  readonly #bound: Job[] = [];
   readonly #begun = new Map<LiveFrame, Left>();
   readonly #changed = new Map<LiveFrame, Left>();
   readonly #items: { frame: LiveFrame; module: string; items: unknown[] }[] = [];
@@ -75,36 +79,42 @@ export class Plan {
     return this.#jobs.length + this.#finishedLeaves.length > MANY_JOBS;
   }
 
-  /** A leaf that runs: at once where there is room, else from the queue. */
-  runLeaf(job: Job): void {
-    const due = job.scheduled_for <= this.#app.clock();
-    if (due && job.concurrency_key === null && this.#app.accepting && this.#app.queue.reserve()) {
-      const now = this.#app.clock();
-      Object.assign(job, {
-        state: "running",
-        worker: this.#app.queue.worker,
-        started_at: now,
-        last_ping: now,
-      });
-      this.#handed.push(job);
-    }
+  /**
+   * A leaf that runs: at once where there is room, else from the queue.
+   * @param here it runs in this process whether there is room or not
+   */
+  runLeaf(job: Job, here: boolean): void {
     this.#jobs.push(job);
+    if (here) this.#run.shares = true;
+    const { accepting, queue } = this.#app;
+    const now = this.#app.clock();
+    if (job.scheduled_for > now || job.concurrency_key !== null || !accepting) return;
+    const isBound = (here || queue.alone) && queue.hasWorker();
+    if (!isBound && !queue.reserve()) return;
+    Object.assign(job, { state: "running", worker: queue.worker, started_at: now, last_ping: now });
+    (isBound ? this.#bound : this.#handed).push(job);
   }
 
   /** An identity, which needs no process: it is stored as it ended. */
   leafEnded(job: Job): void {
     this.#finishedLeaves.push(job);
+    this.#rememberJob(job, "success", job.args);
+  }
+
+  /** An iteration of an earlier run, completed: it is stored as one of this run. */
+  takenOver(job: Job): void {
+    this.#takenOver.push(job);
+    this.#rememberJob(job, job.status ?? "success", job.result ?? "null");
+  }
+
+  #rememberJob(job: Job, status: FreshEnd["status"], result: string): void {
     const { id, parent_job, flow_step_id, flow_index } = job;
-    this.remember(
-      {
-        id,
-        parent: parent_job ?? undefined,
-        module: flow_step_id ?? undefined,
-        index: flow_index ?? undefined,
-        status: "success",
-      },
-      job.args,
-    );
+    const place = {
+      parent: parent_job ?? undefined,
+      module: flow_step_id ?? undefined,
+      index: flow_index ?? undefined,
+    };
+    this.remember({ id, ...place, status }, result);
   }
 
   /** A result that later steps may ask for before it can be read from the database. */
@@ -173,6 +183,7 @@ export class Plan {
     if (work && !(await work(tx))) throw new NotHeld();
     for (const job of this.#jobs) await insertJob(tx, job);
     for (const job of this.#finishedLeaves) await insertEnded(tx, job);
+    for (const job of this.#takenOver) await tx.insert(jobs).values(job);
     for (const [frame, left] of this.#begun) await this.#insertFrame(tx, frame, left);
     for (const [frame, left] of this.#changed) {
       await tx.exec(leaveFrame, { job_id: frame.id, ...left });
@@ -190,6 +201,7 @@ export class Plan {
     for (const frame of this.#stopped) await stopChildren(this.#app, tx, frame.id);
     for (const id of this.#canceled) await cancelLeaf(this.#app, tx, id);
     for (const end of this.#ended) await this.#finish(tx, end);
+    for (const { frame } of this.#ended) await deleteAfterUse(tx, frame);
     tx.afterCommit(() => this.#committed());
   }
 
@@ -223,12 +235,14 @@ export class Plan {
     for (const { id, workspace_id, result } of this.#early) events.publishEarly({ id, workspace_id, result });
     forgetResults(this.#run, this.#results);
     for (const job of this.#handed) queue.hand(job);
-    if (this.#jobs.length > this.#handed.length) queue.wake();
+    for (const job of this.#bound) queue.handAnyway(job);
+    if (this.#jobs.length > this.#handed.length + this.#bound.length) queue.wake();
     for (const { wake_at } of [...this.#begun.values(), ...this.#changed.values()]) {
       if (wake_at) wakeFlowsAt(this.#app, wake_at);
     }
     for (const { frame, status, result } of this.#ended) {
       events.publishFinished({ id: frame.id, workspace_id: frame.flow.job.workspace_id, status, result });
+      if (this.#run.shares && frame.id === this.#run.root_id) this.#app.runner.forgetShared(frame.id);
     }
   }
 }

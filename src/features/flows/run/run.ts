@@ -83,6 +83,8 @@ export interface FlowRun {
   writing: number;
   /** Resolves when all of them are there, or were refused. */
   written: Promise<unknown>;
+  /** Steps of it may have a folder in common. */
+  shares: boolean;
 }
 
 /** Runs kept in memory while nothing happens to them. */
@@ -212,11 +214,12 @@ export function emptyRun(root_id: string): FlowRun {
     broken: false,
     writing: 0,
     written: Promise.resolve(),
+    shares: false,
   };
 }
 
 async function loadRun(app: App, root_id: string): Promise<FlowRun> {
-  const run = emptyRun(root_id);
+  const run = { ...emptyRun(root_id), shares: true };
   // Read before the rest: what is changed after this raises it, and what is planned on less than that is refused.
   const [root] = await app.db.read
     .select({ version: flowFrames.version })

@@ -11,6 +11,7 @@ import { verdict } from "./answers.ts";
 import { BEGIN_INNER, drive, flowFrame, liveFlow } from "./drive.ts";
 import { FlowConflict, NotHeld, Plan } from "./plan.ts";
 import { emptyRun, type FlowRun, type LiveFrame, reviveFrame, withRun } from "./run.ts";
+import { beginningOf } from "./take-over.ts";
 
 /** Other servers may work on the same run: after some rounds, those who are in each other's way wait for a moment. */
 const MAX_TRIES = 100;
@@ -20,6 +21,7 @@ const MAX_PAUSE_MS = 50;
 /**
  * Plans the beginning of a flow whose job is about to be stored as running.
  * @returns the plan, to be stored in the same transaction
+ * @throws BadRequest when it is to go on from a run that did not come so far
  */
 export async function beginFlow(
   app: App,
@@ -27,6 +29,7 @@ export async function beginFlow(
   value: FlowValue,
   options: { skip_preprocessor: boolean },
 ): Promise<Plan> {
+  const taken = job.flow_body === null ? undefined : await beginningOf(app, job, value);
   const run = emptyRun(job.id);
   const plan = new Plan(app, run, { begins: true });
   const frame = flowFrame(liveFlow(job, value, 0), {
@@ -35,8 +38,11 @@ export async function beginFlow(
     index: undefined,
   });
   try {
+    if (taken) frame.state = taken.state;
     plan.frameBegins(frame, undefined);
-    await drive(app, run, plan, frame, { type: "start", ...options });
+    for (const each of taken?.iterations ?? []) plan.takenOver(each);
+    if (taken?.items) plan.keepItems(frame, taken.items.module, taken.items.items);
+    await drive(app, run, plan, frame, taken?.event ?? { type: "start", ...options });
   } catch (cause) {
     plan.abandon();
     throw cause;

@@ -10,6 +10,7 @@ import { flowFrames, flowUserStates } from "../tables.ts";
 import { answersTo, approverOf } from "./answers.ts";
 import type { FlowStatus, ModuleStatus } from "./flow-status.ts";
 import { type LiveFrame, reviveFrame } from "./run.ts";
+import { pointOf } from "./take-over.ts";
 
 /** Most iterations whose jobs are named. */
 const MAX_LISTED = 10_000;
@@ -45,6 +46,7 @@ export async function flowStatus(app: App, job: Job): Promise<FlowStatus | undef
     ...(states.length > 0
       ? { user_states: Object.fromEntries(states.map(({ key, value }) => [key, value])) }
       : {}),
+    restarted_from: pointOf(job),
     retry: { fail_count: state.fail_count ?? 0, failed_jobs: current?.failed_retries ?? [] },
     ...(approval ? { approval_conditions: conditions(approval) } : {}),
   };

@@ -1,0 +1,157 @@
+/** How far a flow has come: a line for each of its steps, with those inside of what runs. */
+import { getFlowByPath } from "../../src/features/flows/operations.ts";
+import { bodiesOf } from "../../src/features/flows/tree.ts";
+import { getJobById } from "../../src/features/jobs/operations.ts";
+import type { JobRecord } from "../../src/features/jobs/records.ts";
+import type { FlowModule, FlowValue } from "../../src/flow-engine/types.ts";
+import { titleOf } from "../terminal/flow-tree.ts";
+import type { Client } from "../transport.ts";
+import type { JobRef } from "./follow.ts";
+
+export type StepState = "waiting" | "running" | "approval" | "success" | "failure" | "skipped";
+
+export interface StepLine {
+  id: string;
+  title: string;
+  state: StepState;
+  /** How long it took, or has been running; undefined before it begins, and for what takes no time. */
+  ms: number | undefined;
+  /** Iterations: begun, of how many. */
+  count: string | undefined;
+  inner: StepLine[];
+}
+
+type Status = NonNullable<JobRecord["flow_status"]>["modules"][number] & {
+  flow_jobs?: string[];
+  flow_jobs_success?: (boolean | null)[];
+  iterator?: { itered_len?: number };
+  branchall?: { len: number };
+  branch_chosen?: { type: string; branch?: number };
+  skipped?: boolean;
+};
+
+/** Reads one run again and again; what has ended is read once. */
+export class FlowSteps {
+  readonly #client: Client;
+  readonly #root: JobRef;
+  readonly #ended = new Map<string, JobRecord>();
+  #value: Promise<FlowValue | undefined> | undefined;
+
+  constructor(client: Client, root: JobRef) {
+    this.#client = client;
+    this.#root = root;
+  }
+
+  async read(): Promise<StepLine[]> {
+    const record = await this.#job(this.#root.id);
+    this.#value ??= this.#steps(record);
+    const value = await this.#value;
+    if (!value || !record.flow_status) return [];
+    const { modules, failure_module, preprocessor_module } = value;
+    const { flow_status } = record;
+    const lines = await this.#lines(modules, flow_status.modules as Status[]);
+    const failure = flow_status.failure_module as Status;
+    const preprocessor = flow_status.preprocessor_module as Status | undefined;
+    return [
+      ...(preprocessor_module && preprocessor
+        ? await this.#lines([preprocessor_module], [preprocessor])
+        : []),
+      ...lines,
+      ...(failure_module && failure.job ? await this.#lines([failure_module], [failure]) : []),
+    ];
+  }
+
+  async #job(id: string): Promise<JobRecord> {
+    const known = this.#ended.get(id);
+    if (known) return known;
+    const { workspace } = this.#root;
+    const record = await this.#client.call(getJobById, { workspace, id, query: { no_logs: true } });
+    if (record.type === "CompletedJob") this.#ended.set(id, record);
+    return record;
+  }
+
+  async #steps({ raw_flow, script_path }: JobRecord): Promise<FlowValue | undefined> {
+    if (raw_flow !== undefined) return raw_flow as FlowValue;
+    const { workspace } = this.#root;
+    const path = script_path ?? "";
+    return this.#client.call(getFlowByPath, { workspace, path }).then(
+      ({ value }) => value as FlowValue,
+      () => undefined,
+    );
+  }
+
+  async #lines(modules: FlowModule[], statuses: Status[]): Promise<StepLine[]> {
+    return Promise.all(
+      modules.map((module) =>
+        this.#line(
+          module,
+          statuses.find(({ id }) => id === module.id),
+        ),
+      ),
+    );
+  }
+
+  async #line(module: FlowModule, status: Status | undefined): Promise<StepLine> {
+    const state = stateOf(status);
+    const line = { id: module.id, title: titleOf(module), state, ms: undefined, count: undefined, inner: [] };
+    if (!status?.job) return line;
+    const count = countOf(status);
+    // Of iterations the newest is told, while they run.
+    if (count !== undefined && state !== "running") {
+      return { ...line, count, ms: await this.#tookTogether(status.flow_jobs ?? []) };
+    }
+    const record = await this.#job(status.job);
+    const body = bodyOf(module, status);
+    const inner =
+      body && record.flow_status ? await this.#lines(body, record.flow_status.modules as Status[]) : [];
+    return { ...line, count, inner, ms: state === "waiting" ? undefined : tookOf(record) };
+  }
+
+  /** From the beginning of the first iteration to the end of the last. */
+  async #tookTogether(ids: string[]): Promise<number | undefined> {
+    const [first, last] = [ids[0], ids.at(-1)];
+    if (first === undefined || last === undefined) return undefined;
+    const [a, b] = await Promise.all([this.#job(first), this.#job(last)]);
+    return timeOf(b.completed_at ?? b.created_at) - timeOf(a.created_at);
+  }
+}
+
+function stateOf(status: Status | undefined): StepState {
+  if (status?.skipped) return "skipped";
+  switch (status?.type) {
+    case "InProgress":
+      return "running";
+    case "WaitingForEvents":
+      return "approval";
+    case "Success":
+      return "success";
+    case "Failure":
+      return "failure";
+    default:
+      return "waiting";
+  }
+}
+
+function countOf({ flow_jobs_success, iterator, branchall }: Status): string | undefined {
+  if (!flow_jobs_success) return undefined;
+  const ended = flow_jobs_success.filter((success) => success !== null).length;
+  return `${ended} of ${iterator?.itered_len ?? branchall?.len ?? flow_jobs_success.length}`;
+}
+
+/** The steps that run inside of a step. */
+function bodyOf(module: FlowModule, { branch_chosen }: Status): FlowModule[] | undefined {
+  const bodies = bodiesOf(module);
+  if (module.value.type !== "branchone") return bodies.length === 1 ? bodies[0]!.modules : undefined;
+  return branch_chosen?.type === "branch"
+    ? bodies[branch_chosen.branch ?? 0]?.modules
+    : bodies.at(-1)?.modules;
+}
+
+function tookOf({ type, duration_ms, started_at }: JobRecord): number | undefined {
+  if (type === "CompletedJob") return duration_ms;
+  return started_at === undefined ? undefined : Math.max(0, Date.now() - timeOf(started_at));
+}
+
+function timeOf(moment: Date | string): number {
+  return new Date(moment).getTime();
+}

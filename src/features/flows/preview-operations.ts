@@ -1,0 +1,97 @@
+/** Running flows that are not deployed. */
+import { z } from "zod";
+import type { WorkspaceContext } from "../../context.ts";
+import { flag, moment, type Operation, operation, responds } from "../../http/operation.ts";
+import { resultResponse } from "../jobs/response-control.ts";
+import { jobId } from "../jobs/run-operations.ts";
+import { getJob } from "../jobs/service.ts";
+import { type RunOptions, type Submission, submitJob } from "../jobs/submit.ts";
+import { submitAndWait } from "../jobs/wait.ts";
+import { lockWhatNeedsNothing } from "./locks.ts";
+import { FlowValue } from "./open-flow.ts";
+import { checkPoint, RestartPoint } from "./run/take-over.ts";
+import { validateFlow } from "./validate.ts";
+
+const base = "/w/{workspace}/jobs" as const;
+
+const FlowPreview = z.object({
+  value: FlowValue,
+  args: z.record(z.string(), z.unknown()).default({}),
+  path: z.string().nullish(),
+  tag: z.string().nullish(),
+  restarted_from: RestartPoint.nullish(),
+});
+export type FlowPreview = z.input<typeof FlowPreview>;
+
+/**
+ * The job that runs a flow as it is given.
+ * @throws BadRequest as for a flow that is deployed, naming the step
+ */
+export async function previewSubmission(
+  ctx: WorkspaceContext,
+  { value: given, args = {}, path, tag, restarted_from }: FlowPreview,
+  options: RunOptions,
+): Promise<Submission> {
+  await validateFlow(given, path ?? "");
+  if (restarted_from) {
+    checkPoint(await getJob(ctx, ctx.caller.member.workspace_id, restarted_from.flow_job_id));
+  }
+  const { value } = await lockWhatNeedsNothing(given);
+  return {
+    kind: "flowpreview",
+    flow: { version: undefined, value },
+    raw_flow: JSON.stringify(value),
+    script_path: path || undefined,
+    script_hash: undefined,
+    language: undefined,
+    tag: options.tag || tag || "flow",
+    priority: value.priority ?? 0,
+    timeout_s: undefined,
+    args: JSON.stringify(args),
+    visible_to_owner: !options.invisible_to_owner,
+    restarted_from: restarted_from ?? undefined,
+  };
+}
+
+const query = z.object({
+  scheduled_for: moment.optional(),
+  job_id: jobId.optional(),
+  tag: z.string().optional(),
+  invisible_to_owner: flag.optional(),
+});
+
+const common = {
+  access: "author",
+  scope: { domain: "jobs", action: "run" },
+  audit: { operation: "jobs.run.flow_preview", action_kind: "Execute" },
+  query,
+  body: FlowPreview,
+} as const;
+
+const runFlowPreview = operation({
+  ...common,
+  name: "runFlowPreview",
+  method: "POST",
+  path: `${base}/run/preview_flow`,
+  summary: "Run a flow that is not deployed; answers before it runs",
+  responds: responds.created("uuid of the job"),
+  run: async (ctx, input) =>
+    (await submitJob(ctx, await previewSubmission(ctx, input.body, input.query), input.query)).id,
+});
+
+const runWaitResultFlowPreview = operation({
+  ...common,
+  name: "runWaitResultFlowPreview",
+  method: "POST",
+  path: `${base}/run_wait_result/preview_flow`,
+  summary: "Run a flow that is not deployed and answer its result",
+  responds: responds.raw("application/json", "the result of the flow, as its response controls say"),
+  run: async (ctx, input) => {
+    const submission = await previewSubmission(ctx, input.body, input.query);
+    const end = await submitAndWait(ctx, submission, input.query);
+    const failed = end.status === "failure" || end.status === "canceled";
+    return resultResponse(end.result, { failed, errorStatus: 200 });
+  },
+});
+
+export const flowPreviewOperations: Operation[] = [runFlowPreview, runWaitResultFlowPreview];

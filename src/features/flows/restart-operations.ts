@@ -1,0 +1,90 @@
+/** Running a flow again from one of its steps on. */
+import { z } from "zod";
+import type { WorkspaceContext } from "../../context.ts";
+import { BadRequest, Forbidden } from "../../errors.ts";
+import { type Operation, operation, responds } from "../../http/operation.ts";
+import type { Job } from "../../queue/tables.ts";
+import { AsyncQuery } from "../jobs/run-operations.ts";
+import { getJob } from "../jobs/service.ts";
+import { flowSubmission, resolveTarget, type Submission, submitJob } from "../jobs/submit.ts";
+import { checkScopes } from "../tokens/scopes.ts";
+import { previewSubmission } from "./preview-operations.ts";
+import { checkPoint, type RestartPoint } from "./run/take-over.ts";
+
+const base = "/w/{workspace}/jobs/restart/f/{job_id}/from/{step_id}" as const;
+
+/** Arguments that take the place of those the other run had; none: all stay. */
+const Arguments = z.record(z.string(), z.unknown()).nullish();
+type Arguments = z.output<typeof Arguments>;
+
+const common = {
+  method: "POST",
+  access: "member",
+  // The path of the flow is known by its run.
+  scope: false,
+  query: AsyncQuery,
+  body: Arguments,
+  responds: responds.created("uuid of the new job"),
+  audit: { operation: "jobs.restart", action_kind: "Execute" },
+} as const;
+
+/** The same version runs again, since its steps are what the results belong to. */
+async function restart(
+  ctx: WorkspaceContext,
+  point: RestartPoint,
+  { body, query }: { body: Arguments; query: z.output<typeof AsyncQuery> },
+): Promise<string> {
+  const job = await getJob(ctx, ctx.caller.member.workspace_id, point.flow_job_id);
+  checkPoint(job);
+  const args = { ...(JSON.parse(job.args) as object), ...body };
+  const submission =
+    job.raw_flow === null
+      ? await deployedSubmission(ctx, job, args, query)
+      : await undeployedSubmission(ctx, job, args, query);
+  return (await submitJob(ctx, { ...submission, restarted_from: point }, query)).id;
+}
+
+async function deployedSubmission(
+  ctx: WorkspaceContext,
+  job: Job,
+  args: object,
+  query: z.output<typeof AsyncQuery>,
+): Promise<Submission> {
+  const found = await resolveTarget(ctx, { flow_version: String(job.flow_version) });
+  if (found.kind !== "flow") throw new BadRequest(`job ${job.id} is no run of a flow`);
+  return flowSubmission(ctx, found.flow, JSON.stringify(args), query);
+}
+
+async function undeployedSubmission(
+  ctx: WorkspaceContext,
+  job: Job,
+  args: Record<string, unknown> | object,
+  query: z.output<typeof AsyncQuery>,
+): Promise<Submission> {
+  const { identity, member } = ctx.caller;
+  checkScopes(identity, { domain: "jobs", action: "run" }, undefined);
+  if (member.operator) throw new Forbidden("operators run only what is deployed");
+  const preview = { value: JSON.parse(job.raw_flow ?? "null"), path: job.script_path, tag: job.tag };
+  return previewSubmission(ctx, { ...preview, args: args as Record<string, unknown> }, query);
+}
+
+const restartFlowAtStep = operation({
+  ...common,
+  name: "restartFlowAtStep",
+  path: base,
+  summary: "Run a flow again from one of its steps on, with the results of the steps before",
+  run: (ctx, { job_id, step_id, ...input }) => restart(ctx, { flow_job_id: job_id, step_id }, input),
+});
+
+const restartFlowAtPart = operation({
+  ...common,
+  name: "restartFlowAtBranchOrIteration",
+  path: `${base}/{branch_or_iteration_n}`,
+  summary: "Run a flow again from one iteration or branch of one of its steps on",
+  run: (ctx, { job_id, step_id, branch_or_iteration_n: n, ...input }) => {
+    if (!/^\d{1,9}$/.test(n)) throw new BadRequest(`"${n}" is not the number of an iteration or branch`);
+    return restart(ctx, { flow_job_id: job_id, step_id, branch_or_iteration_n: Number(n) }, input);
+  },
+});
+
+export const flowRestartOperations: Operation[] = [restartFlowAtStep, restartFlowAtPart];

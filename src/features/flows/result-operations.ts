@@ -1,0 +1,100 @@
+/** Reading what the steps of a run have made. */
+import { and, desc, eq, inArray } from "drizzle-orm";
+import { z } from "zod";
+import type { App } from "../../context.ts";
+import { BadRequest, NotFound } from "../../errors.ts";
+import type { FrameState, ModuleState } from "../../flow-engine/state.ts";
+import { type Operation, operation, responds } from "../../http/operation.ts";
+import { type Job, jobs } from "../../queue/tables.ts";
+import { pick } from "../jobs/operations.ts";
+import { JobRecord, toRecord } from "../jobs/records.ts";
+import { getJob } from "../jobs/service.ts";
+import { emptyRun } from "./run/run.ts";
+import { resultText } from "./run/scope.ts";
+import { flowStatus } from "./run/status.ts";
+import { flowFrames } from "./tables.ts";
+
+/** Of many iterations the newest are looked at. */
+const MAX_FRAMES = 500;
+/** Most jobs of a run that are told at once. */
+const MAX_JOBS = 1_000;
+
+/** The newest state of a step, wherever in the flow it stands; undefined before it has begun. */
+async function stateOfStep(app: App, flow_job: string, step: string): Promise<ModuleState | undefined> {
+  for (let level = [flow_job]; level.length > 0; ) {
+    const frames = await app.db.read
+      .select({ state: flowFrames.state })
+      .from(flowFrames)
+      .where(inArray(flowFrames.job_id, level))
+      .orderBy(desc(flowFrames.job_id));
+    for (const frame of frames) {
+      const { modules, failure, preprocessor } = frame.state as FrameState;
+      const found = [...modules, failure, preprocessor].find((each) => each?.id === step);
+      if (found) return found;
+    }
+    const inner = await app.db.read
+      .select({ id: jobs.id })
+      .from(jobs)
+      .where(and(inArray(jobs.parent_job, level), eq(jobs.kind, "flownode")))
+      .orderBy(desc(jobs.id))
+      .limit(MAX_FRAMES);
+    level = inner.map(({ id }) => id);
+  }
+  return undefined;
+}
+
+const getResultById = operation({
+  name: "resultById",
+  method: "GET",
+  path: "/w/{workspace}/jobs/result_by_id/{flow_job_id}/{node_id}",
+  access: "member",
+  scope: { domain: "jobs", action: "read" },
+  summary: "Read the result of a step of a flow's run: of one that ran many times, the newest",
+  query: z.object({ json_path: z.string().optional() }),
+  responds: responds.json(z.unknown(), "the bare result"),
+  run: async (ctx, { workspace, flow_job_id, node_id, query }) => {
+    const job = await getJob(ctx, workspace, flow_job_id);
+    const state = await stateOfStep(ctx.app, job.id, node_id);
+    if (!state?.result) throw new NotFound(`a result of step ${node_id} in the run ${job.id}`);
+    const result: unknown = JSON.parse(await resultText(ctx.app, emptyRun(job.id), state.result));
+    return query.json_path ? pick(result, query.json_path) : result;
+  },
+});
+
+/** The steps of a run that have begun, the newest first. */
+async function jobsOfRun(app: App, root: string): Promise<Job[]> {
+  const frames = app.db.read
+    .select({ id: flowFrames.job_id })
+    .from(flowFrames)
+    .where(eq(flowFrames.root_job, root));
+  return app.db.read
+    .select()
+    .from(jobs)
+    .where(inArray(jobs.parent_job, frames))
+    .orderBy(desc(jobs.id))
+    .limit(MAX_JOBS);
+}
+
+const getFlowDebugInfo = operation({
+  name: "getFlowDebugInfo",
+  method: "GET",
+  path: "/w/{workspace}/jobs_u/get_flow_debug_info/{id}",
+  access: "anyone",
+  scope: { domain: "jobs", action: "read" },
+  summary: "Read the jobs of a flow that runs, by their ids, and the flow's own as `root_job`",
+  responds: responds.json(z.record(z.string(), JobRecord)),
+  run: async (ctx, { workspace, id }) => {
+    const root = await getJob(ctx, workspace, id);
+    const isRoot = (root.kind === "flow" || root.kind === "flowpreview") && root.flow_step_id === null;
+    if (!isRoot || root.state !== "running") {
+      throw new BadRequest(`job ${root.id} is not the outermost flow of a run that has not ended`);
+    }
+    const told: Record<string, z.input<typeof JobRecord>> = {
+      root_job: { ...toRecord(root), flow_status: await flowStatus(ctx.app, root) },
+    };
+    for (const job of await jobsOfRun(ctx.app, root.id)) told[job.id] = toRecord(job);
+    return told;
+  },
+});
+
+export const flowResultOperations: Operation[] = [getResultById, getFlowDebugInfo];

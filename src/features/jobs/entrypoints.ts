@@ -1,0 +1,43 @@
+/** Jobs that run another function of a script than main: those that a running job makes of its own code. */
+import { BadRequest } from "../../errors.ts";
+import { analyseScript } from "../../languages/analyse.ts";
+import { sha256 } from "../../lib/ids.ts";
+import type { Job } from "../../queue/tables.ts";
+import type { RunnableVersion } from "../../runner/types.ts";
+
+/** Shown among the arguments; it is what is stored with the job that counts, which no caller can set. */
+const OVERRIDE = "_ENTRYPOINT_OVERRIDE";
+
+/** What is stored with a job that runs this function. */
+export function storedEntrypoint(entrypoint: string): string {
+  return JSON.stringify({ entrypoint });
+}
+
+/** The arguments as the job shows them. @returns JSON text */
+export function withOverride(args: Record<string, unknown>, entrypoint: string): string {
+  return JSON.stringify({ ...args, [OVERRIDE]: entrypoint });
+}
+
+/** The function a job runs when it is not main; undefined for all others. */
+export function entrypointOf({ kind, flow_body }: Pick<Job, "kind" | "flow_body">): string | undefined {
+  if (flow_body === null || (kind !== "script" && kind !== "preview")) return undefined;
+  return (JSON.parse(flow_body) as { entrypoint?: string }).entrypoint;
+}
+
+/** The function's own arguments. @returns JSON text */
+export function withoutOverride(args: string): string {
+  const { [OVERRIDE]: _, ...own } = JSON.parse(args) as Record<string, unknown>;
+  return JSON.stringify(own);
+}
+
+/**
+ * A version with another function in the place of main.
+ * @throws BadRequest when the script exports no such function
+ */
+export async function versionWith(version: RunnableVersion, entrypoint: string): Promise<RunnableVersion> {
+  const { language, content } = version;
+  const { signature } = await analyseScript(language, content, entrypoint);
+  if (!signature.has_main) throw new BadRequest(`the script exports no function \`${entrypoint}\``);
+  const id = sha256(`${version.id}\n${entrypoint}`).slice(0, 32);
+  return { ...version, id, parameters: signature.parameters, preprocessor_parameters: undefined };
+}

@@ -1,0 +1,74 @@
+/** Workflows as code: a running job has functions of its own code run by jobs of their own. */
+import { z } from "zod";
+import type { WorkspaceContext } from "../../context.ts";
+import { BadRequest, Forbidden } from "../../errors.ts";
+import { flag, type Operation, operation, responds } from "../../http/operation.ts";
+import { analyseScript } from "../../languages/analyse.ts";
+import type { Language } from "../../languages/types.ts";
+import type { Job } from "../../queue/tables.ts";
+import { deployedByHash } from "../scripts/versions.ts";
+import { withOverride } from "./entrypoints.ts";
+import { AsyncQuery } from "./run-operations.ts";
+import { getJob } from "./service.ts";
+import { type Submission, submitJob } from "./submit.ts";
+
+const Task = z.object({ args: z.record(z.string(), z.unknown()).default({}) });
+
+/** @throws BadRequest when the parent's code exports no such function */
+async function checkFunction(ctx: WorkspaceContext, job: Job, entrypoint: string): Promise<void> {
+  const content = job.script_hash
+    ? (await deployedByHash(ctx.app, job.workspace_id, job.script_hash)).version.content
+    : (job.raw_code ?? "");
+  const { signature } = await analyseScript(job.language as Language, content, entrypoint);
+  if (!signature.has_main)
+    throw new BadRequest(`the script of job ${job.id} exports no function \`${entrypoint}\``);
+}
+
+function taskSubmission(parent: Job, entrypoint: string, args: Record<string, unknown>): Submission {
+  return {
+    kind: parent.kind,
+    script_path: parent.script_path ?? undefined,
+    script_hash: parent.script_hash ?? undefined,
+    language: parent.language ?? undefined,
+    tag: parent.tag,
+    priority: parent.priority,
+    timeout_s: parent.timeout_s ?? undefined,
+    raw_code: parent.raw_code ?? undefined,
+    raw_lock: parent.raw_lock ?? undefined,
+    args: withOverride(args, entrypoint),
+    entrypoint,
+    visible_to_owner: parent.visible_to_owner,
+  };
+}
+
+const runWorkflowTask = operation({
+  name: "runWorkflowAsCodeTask",
+  method: "POST",
+  path: "/w/{workspace}/jobs/run/workflow_as_code/{job_id}/{entrypoint}",
+  access: "member",
+  scope: { domain: "jobs", action: "run" },
+  summary: "Run an exported function of the calling job's own code, as a job below it",
+  query: AsyncQuery.extend({ skip_update: flag.optional() }),
+  body: Task,
+  responds: responds.created("uuid of the job"),
+  audit: { operation: "jobs.run.workflow_as_code", action_kind: "Execute" },
+  run: async (ctx, { workspace, job_id, entrypoint, body, query }) => {
+    const parent = await getJob(ctx, workspace, job_id);
+    if (ctx.caller.identity.token?.job?.id !== parent.id) {
+      throw new Forbidden(
+        `only job ${parent.id} itself may have functions of its code run, by its own token`,
+      );
+    }
+    if (parent.kind !== "script" && parent.kind !== "preview") {
+      throw new BadRequest(`job ${parent.id} is of kind ${parent.kind}: only scripts have functions to run`);
+    }
+    await checkFunction(ctx, parent, entrypoint);
+    const below = { parent_job: parent.id, root_job: parent.root_job ?? parent.id };
+    const submission = taskSubmission(parent, entrypoint, body.args);
+    const { tag, timeout } = query;
+    const own = { tag: tag || submission.tag, timeout_s: timeout ?? submission.timeout_s };
+    return (await submitJob(ctx, { ...submission, ...own }, { ...query, ...below })).id;
+  },
+});
+
+export const workflowOperations: Operation[] = [runWorkflowTask];
