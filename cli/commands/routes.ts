@@ -6,14 +6,15 @@ export default leaf("routes", "list the routes of the HTTP interface", "nothing"
   .addHelpText("after", examples("svc routes scripts/list"))
   .action(async (text: string | undefined, options: { json?: boolean }) => {
     const { features } = await import("../../src/features/index.ts");
+    const { rootOf } = await import("../../src/http/operation.ts");
     const wanted = (text ?? "").toLowerCase();
     const routes = features
       .flatMap(({ file, operations }) =>
-        operations.map(({ method, path, access, name }) => ({
-          method,
-          path: `/api${path}`,
-          access,
-          name,
+        operations.map((op) => ({
+          method: op.method,
+          path: rootOf(op) + op.path,
+          access: op.access,
+          name: op.name,
           file,
         })),
       )

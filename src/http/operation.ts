@@ -140,6 +140,11 @@ export function operation<
   return declaration as unknown as TypedOperation<CallInput<P, Q, B>, R>;
 }
 
+/** Where an operation stands: pages at the root, all else below /api. */
+export function rootOf(op: Pick<Operation, "page">): "" | "/api" {
+  return op.page ? "" : "/api";
+}
+
 /** Names of the `{parameters}` of a path template, in order. */
 export function parameterNames(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);

@@ -5,7 +5,7 @@ import { BadRequest, MethodNotAllowed, NotFound, SvcError, Unauthorized } from "
 import { readToken } from "./credentials.ts";
 import { execute, type Hooks } from "./execute.ts";
 import { parseBody, parseQuery, refuseNul } from "./input.ts";
-import { isGreedy, type Operation } from "./operation.ts";
+import { isGreedy, type Operation, rootOf } from "./operation.ts";
 import { describeError, errorResponse, successResponse } from "./respond.ts";
 
 const CORS_HEADERS = {
@@ -77,10 +77,6 @@ function noRoute(operations: readonly Operation[], method: string, pathname: str
   return new NotFound(`there is no ${method} ${pathname}`, {
     hint: "GET /api/openapi.yaml lists all operations",
   });
-}
-
-function rootOf(op: Operation): string {
-  return op.page ? "" : "/api";
 }
 
 function toPattern(op: Operation): RegExp {

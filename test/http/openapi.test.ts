@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parse } from "yaml";
 import type { z } from "zod";
 import { features, operations } from "../../src/features/index.ts";
-import { type Operation, parameterNames } from "../../src/http/operation.ts";
+import { type Operation, parameterNames, rootOf } from "../../src/http/operation.ts";
 import { startTestServer, type TestServer } from "../harness.ts";
 
 let server: TestServer;
@@ -18,7 +18,9 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const describedOf = (op: Operation) => document.paths[op.path]?.[op.method.toLowerCase()];
-const titled = operations.map((op) => [`${op.method} ${op.path}`, op] as const);
+/** Pages for people are no part of the interface. */
+const interfaced = operations.filter((op) => !op.page);
+const titled = interfaced.map((op) => [`${op.method} ${op.path}`, op] as const);
 const fieldsOf = (schema: z.ZodType | undefined) =>
   Object.keys((schema as z.ZodObject | undefined)?.shape ?? {}).sort();
 
@@ -36,7 +38,7 @@ describe("the document", () => {
         ([method, { operationId }]) => `${method.toUpperCase()} ${path} ${operationId}`,
       ),
     );
-    expect(described.sort()).toEqual(operations.map((op) => `${op.method} ${op.path} ${op.name}`).sort());
+    expect(described.sort()).toEqual(interfaced.map((op) => `${op.method} ${op.path} ${op.name}`).sort());
     expect(new Set(operations.map((op) => op.name)).size).toBe(operations.length);
   });
 
@@ -95,7 +97,7 @@ describe("an operation", () => {
     const open = operations.filter((op) => op.access === "anyone").map((op) => `${op.method} ${op.path}`);
     for (const route of open) {
       expect(route).toMatch(
-        /^(GET|POST) (\/version|\/openapi\.yaml|\/auth\/log(in|out)|\/setup\/|\/w\/\{workspace\}\/jobs?_u\/)/,
+        /^(GET|POST) (\/version|\/openapi\.yaml|\/auth\/log(in|out)|\/setup\/|\/approve\/|\/w\/\{workspace\}\/jobs?_u\/)/,
       );
     }
   });
@@ -110,12 +112,15 @@ test("`svc routes --json` lists every route with its file, where it is declared"
   const [text, code] = await Promise.all([run.stdout.text(), run.exited]);
   expect(code).toBe(0);
   const wanted = features.flatMap(({ file, operations: declared }) =>
-    declared.map(({ method, path, access, name }) => ({ method, path: `/api${path}`, access, name, file })),
+    declared.map((op) => {
+      const { method, path, access, name } = op;
+      return { method, path: rootOf(op) + path, access, name, file };
+    }),
   );
   expect(JSON.parse(text)).toEqual(wanted);
   for (const { file } of features)
     expect(await Bun.file(`${import.meta.dir}/../../${file}`).exists()).toBe(true);
-  for (const { path, method } of wanted) {
-    expect(document.paths[path.replace(/^\/api/, "")]).toHaveProperty(method.toLowerCase());
+  for (const { path, method } of interfaced) {
+    expect(document.paths[path]).toHaveProperty(method.toLowerCase());
   }
 });
