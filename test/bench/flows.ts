@@ -149,7 +149,7 @@ async function loops(server: Bench, scale: number): Promise<Figure[]> {
   const figures: Figure[] = [];
   for (const items of scale < 1 ? [100, 1_000] : [100, 1_000, 10_000]) {
     const all = { items: numbers(items) };
-    await server.post("/jobs/run_wait_result/f/u/ann/loop", { items: [1] });
+    await server.post("/jobs/run_wait_result/f/u/ann/loop", { items: numbers(100) });
     const took = await timed(() => server.post("/jobs/run_wait_result/f/u/ann/loop", all));
     const ratio = took / items / each;
     figures.push({
