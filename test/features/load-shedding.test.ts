@@ -21,7 +21,9 @@ const unfinished = async () =>
 const queued = async () => (await ask("GET", `${jobs}/queue/count`)).json().database_length;
 
 test("more synchronous calls than may wait are told to come back later; none that waits is lost", async () => {
-  const waiting = [call(1500), call(1), call(2)];
+  const long = call(1500);
+  await until(async () => ((await unfinished()) === 1 ? true : undefined), "the only slot to be taken");
+  const waiting = [long, call(1), call(2)];
   await until(async () => ((await unfinished()) === 3 ? true : undefined), "the calls");
   const refused = await call(3);
   expect([refused.status, refused.headers.get("svc-error")]).toEqual([503, "Unavailable"]);
