@@ -126,7 +126,8 @@ test("kill -9 at random moments of flows: each ends right, and no step that had 
     await until(
       async () => ((await processesOf(place.data_dir)).length === 0 ? true : undefined),
       "the children's end",
-      5_000,
+      // One that the watchdog had not been told of yet ends by itself, after five seconds.
+      20_000,
     );
     // What is recorded as ended now has run as often as it ever will.
     const runs = runsOf();
