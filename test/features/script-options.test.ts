@@ -135,7 +135,8 @@ describe("a concurrency limit", () => {
     const intervals = ended.map((job) => job.result as [number, number]);
     expect(overlap(intervals)).toBe(2);
     const begins = intervals.map(([began]) => began);
-    expect(begins.slice(2)).toEqual(begins.slice(2).sort((a, b) => a - b));
+    // Two that run side by side may begin in either order.
+    for (const [index, began] of begins.slice(2).entries()) expect(began).toBeGreaterThan(begins[index]!);
   });
 
   test("holds for synchronous calls too", async () => {
