@@ -31,6 +31,14 @@ export async function giveWay(tx: Tx, claimed: Job[], now: Date): Promise<Job[]>
   return claimed.filter((job) => !waiting.has(job.id));
 }
 
+/** Whether a job that cannot wait in the queue may begin. Those that wait there go first. */
+export async function hasPlace(tx: Tx, of: Limited, now: Date): Promise<boolean> {
+  if (of.concurrency_key === null) return true;
+  await tx.lock(lockName(of));
+  const [before] = await waitingOf(tx, of, 1);
+  return !before && (await placesTaken(tx, of, now)).length < (of.concurrent_limit ?? 1);
+}
+
 function groupsOf(claimed: Job[]): Job[][] {
   const groups = new Map<string, Job[]>();
   for (const job of claimed) {

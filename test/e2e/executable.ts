@@ -34,6 +34,7 @@ export function newPlace(): Place {
   copyFileSync(BUILT, executable);
   const data_dir = join(folder, "data");
   const environment = { PATH: "/usr/bin:/bin", HOME: folder, SVC_DATA_DIR: data_dir, SVC_LOG_LEVEL: "error" };
+  const servers: { pid: number; process: Subprocess }[] = [];
   return {
     folder,
     data_dir,
@@ -64,6 +65,7 @@ export function newPlace(): Place {
       }
       if (text === "") throw new Error(`the server did not start: ${await child.stderr.text()}`);
       const { url, setup_url, pid } = JSON.parse(text);
+      servers.push({ pid, process: child });
       const operator = async (path: string, body: unknown) => {
         const response = await fetch(`http://localhost/api${path}`, {
           unix: join(data_dir, "svc.sock"),
@@ -76,7 +78,13 @@ export function newPlace(): Place {
       };
       return { url, setup_url, pid, process: child, operator };
     },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove() {
+      // Those of tests that failed half way.
+      for (const { pid, process: started } of servers) {
+        if (started.exitCode === null && started.signalCode === null) process.kill(pid, "SIGKILL");
+      }
+      rmSync(folder, { recursive: true, force: true });
+    },
   };
 }
 

@@ -256,6 +256,21 @@ describe("delete_after_use", () => {
     expect(answers.map((answer) => answer.json())).toEqual(numbers);
   });
 
+  test("keeps to a limit of concurrency: what cannot wait in the queue is told to come back", async () => {
+    const slow = "export async function main(ms: number) { await Bun.sleep(ms); return ms }";
+    const options = { delete_after_use: true, concurrent_limit: 1 };
+    await deploy(ask, "acme", "u/admin/traceless_limited", slow, options);
+    const first = call("u/admin/traceless_limited", { ms: 800 });
+    await until(async () => {
+      const [job] = (await ask("GET", `${jobs}/list?script_path_exact=u/admin/traceless_limited`)).json();
+      return job?.running ? true : undefined;
+    }, "the first call");
+    const second = await call("u/admin/traceless_limited", { ms: 1 });
+    expect([second.status, second.headers.get("svc-error")]).toEqual([503, "Unavailable"]);
+    expect((await first).json()).toBe(800);
+    expect((await call("u/admin/traceless_limited", { ms: 2 })).json()).toBe(2);
+  });
+
   test("takes no effect on an asynchronous call", async () => {
     const job = await completed(await start("u/admin/traceless", { text: "kept" }));
     expect(job.result.said).toBe("kept");

@@ -6,9 +6,11 @@ import { BadRequest, NotFound, Unavailable } from "../../errors.ts";
 import type { FlowValue } from "../../flow-engine/types.ts";
 import { refuseWhileDraining } from "../../http/execute.ts";
 import { newJobId } from "../../lib/ids.ts";
+import { hasPlace } from "../../queue/concurrency.ts";
 import { insertJob } from "../../queue/driver.ts";
 import type { JobKind } from "../../queue/states.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
+import type { Plan } from "../flows/run/plan.ts";
 import { beginFlow } from "../flows/run/runs.ts";
 import { type RestartPoint, storedPoint } from "../flows/run/take-over.ts";
 import { type DeployedFlow, deployedFlowByPath, deployedFlowByVersion } from "../flows/versions.ts";
@@ -238,13 +240,18 @@ export async function submitJob(
   const direct = hand !== undefined || flow !== undefined;
   const job = toRow(ctx, submission, options, { now, scheduled_for, direct });
   if (flow) Object.assign(job, { worker: null, last_ping: null });
-  const plan =
-    flow && (await beginFlow(app, job, flow.value, { skip_preprocessor: !job.preprocessor_input }));
+  let plan: Plan | undefined;
   try {
+    plan = flow && (await beginFlow(app, job, flow.value, { skip_preprocessor: !job.preprocessor_input }));
     await ctx.write(
       { resource: submission.script_path ?? submission.kind, parameters: { job_id: job.id } },
       async (tx) => {
         if (options.job_id !== undefined && !how.ownId) await refuseKnownId(tx, options.job_id);
+        if (hand === app.queue.handAnyway && !(await hasPlace(tx, job, now))) {
+          throw new Unavailable(
+            `as many jobs as may run of ${job.concurrency_key} do already: try again later`,
+          );
+        }
         await insertJob(tx, job.delete_after_use ? { ...job, args: "{}", preprocessor_input: null } : job);
         await plan?.store(tx);
         await how.also?.(tx, job.id);

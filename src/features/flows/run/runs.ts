@@ -131,18 +131,29 @@ async function transact(
   { work, write }: { work: Work; write: Write },
   ask: (run: FlowRun) => ((plan: Plan) => Promise<void>) | undefined,
 ): Promise<boolean> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await withRun(app, root_id, async (run, isCertain) => {
+  try {
+    return await anew(() =>
+      withRun(app, root_id, async (run, isCertain) => {
         const change = ask(run);
         if (!change) return isCertain ? { written: write(work) } : undefined;
         const plan = new Plan(app, run);
         await carried(plan, () => change(plan));
         // Planned in turn, written without waiting for the turn to end: see run.ts.
         return { written: carried(plan, () => store(app, run, plan, { work, write })) };
-      });
+      }),
+    );
+  } catch (cause) {
+    if (cause instanceof NotHeld) return false;
+    throw cause;
+  }
+}
+
+/** Does it again as long as somebody else was first. */
+async function anew<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt();
     } catch (cause) {
-      if (cause instanceof NotHeld) return false;
       if (!(cause instanceof FlowConflict) || tries >= MAX_TRIES) throw cause;
       if (tries >= TRIES_AT_ONCE) await pause();
     }
@@ -193,19 +204,13 @@ export async function answerFrame(
   accept: (frame: LiveFrame | undefined) => Promise<FlowResume>,
   write: Write,
 ): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    try {
-      await withRun(app, where.root_job, async (run, isCertain) => {
-        const frame = run.frames.get(where.frame_id);
-        if (!frame && !isCertain) return undefined;
-        return storeAnswer(app, run, { frame, answer: await accept(frame), write });
-      });
-      return;
-    } catch (cause) {
-      if (!(cause instanceof FlowConflict) || tries >= MAX_TRIES) throw cause;
-      if (tries >= TRIES_AT_ONCE) await pause();
-    }
-  }
+  await anew(() =>
+    withRun(app, where.root_job, async (run, isCertain) => {
+      const frame = run.frames.get(where.frame_id);
+      if (!frame && !isCertain) return undefined;
+      return storeAnswer(app, run, { frame, answer: await accept(frame), write });
+    }),
+  );
 }
 
 interface Answering {
