@@ -204,6 +204,36 @@ const REFUSED: [name: string, value: object, says: string][] = [
     "`early_return`: the flow has no step b",
   ],
   [
+    "an early return that comes many times",
+    {
+      modules: [{ id: "l", value: { type: "whileloopflow", skip_failures: false, modules: [step("a")] } }],
+      early_return: "a",
+    },
+    "`early_return`: step a runs once an iteration of loop l",
+  ],
+  [
+    "a timeout of a loop",
+    {
+      modules: [
+        { id: "l", value: { type: "whileloopflow", skip_failures: false, modules: [step("a")] }, timeout: 5 },
+      ],
+    },
+    "step l, `timeout`: a whileloopflow has none",
+  ],
+  [
+    "a cache of a loop",
+    {
+      modules: [
+        {
+          id: "l",
+          value: { type: "whileloopflow", skip_failures: false, modules: [step("a")] },
+          cache_ttl: 5,
+        },
+      ],
+    },
+    "step l, `cache_ttl`: a whileloopflow has none",
+  ],
+  [
     "itself, whatever happens",
     { modules: [step("a"), { id: "b", value: flow("u/admin/checked") }] },
     "step b, `path`: the flow calls itself",

@@ -1,47 +1,21 @@
 /** Reading what the steps of a run have made. */
-import { and, desc, eq, inArray } from "drizzle-orm";
+import { desc, eq, inArray } from "drizzle-orm";
 import { z } from "zod";
 import type { App } from "../../context.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
-import type { FrameState, ModuleState } from "../../flow-engine/state.ts";
 import { type Operation, operation, responds } from "../../http/operation.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
 import { pick } from "../jobs/operations.ts";
 import { JobRecord, toRecord } from "../jobs/records.ts";
 import { getJob } from "../jobs/service.ts";
+import { findStep } from "./run/find-step.ts";
 import { emptyRun } from "./run/run.ts";
 import { resultText } from "./run/scope.ts";
 import { flowStatus } from "./run/status.ts";
 import { flowFrames } from "./tables.ts";
 
-/** Of many iterations the newest are looked at. */
-const MAX_FRAMES = 500;
 /** Most jobs of a run that are told at once. */
 const MAX_JOBS = 1_000;
-
-/** The newest state of a step, wherever in the flow it stands; undefined before it has begun. */
-async function stateOfStep(app: App, flow_job: string, step: string): Promise<ModuleState | undefined> {
-  for (let level = [flow_job]; level.length > 0; ) {
-    const frames = await app.db.read
-      .select({ state: flowFrames.state })
-      .from(flowFrames)
-      .where(inArray(flowFrames.job_id, level))
-      .orderBy(desc(flowFrames.job_id));
-    for (const frame of frames) {
-      const { modules, failure, preprocessor } = frame.state as FrameState;
-      const found = [...modules, failure, preprocessor].find((each) => each?.id === step);
-      if (found) return found;
-    }
-    const inner = await app.db.read
-      .select({ id: jobs.id })
-      .from(jobs)
-      .where(and(inArray(jobs.parent_job, level), eq(jobs.kind, "flownode")))
-      .orderBy(desc(jobs.id))
-      .limit(MAX_FRAMES);
-    level = inner.map(({ id }) => id);
-  }
-  return undefined;
-}
 
 const getResultById = operation({
   name: "resultById",
@@ -54,9 +28,9 @@ const getResultById = operation({
   responds: responds.json(z.unknown(), "the bare result"),
   run: async (ctx, { workspace, flow_job_id, node_id, query }) => {
     const job = await getJob(ctx, workspace, flow_job_id);
-    const state = await stateOfStep(ctx.app, job.id, node_id);
-    if (!state?.result) throw new NotFound(`a result of step ${node_id} in the run ${job.id}`);
-    const result: unknown = JSON.parse(await resultText(ctx.app, emptyRun(job.id), state.result));
+    const found = (await findStep(ctx.app, job.id, node_id))?.own.result;
+    if (!found) throw new NotFound(`a result of step ${node_id} in the run ${job.id}`);
+    const result: unknown = JSON.parse(await resultText(ctx.app, emptyRun(job.id), found));
     return query.json_path ? pick(result, query.json_path) : result;
   },
 });

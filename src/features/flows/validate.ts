@@ -66,7 +66,12 @@ function checkLeaf(field: string, module: FlowModule | undefined): void {
   );
 }
 
-function checkFields({ id, value }: FlowModule): void {
+function checkFields(module: FlowModule): void {
+  const { id, value } = module;
+  for (const field of ["timeout", "cache_ttl"] as const) {
+    if (module[field] === undefined || bodiesOf(module).length === 0) continue;
+    throw stepFault(id, field, `a ${value.type} has none; set it on the steps inside of it`);
+  }
   if (value.type === "rawscript" && value.content.trim() === "") {
     throw stepFault(id, "content", "must be the script's code, and is empty");
   }
@@ -83,8 +88,15 @@ function checkFields({ id, value }: FlowModule): void {
 
 function checkEarlyReturn({ modules, early_return }: FlowValue): void {
   if (early_return === undefined) return;
-  for (const { module } of everyStep({ modules })) if (module.id === early_return) return;
-  throw new BadRequest(`\`early_return\`: the flow has no step ${early_return}`);
+  const steps = [...everyStep({ modules })];
+  const kinds = new Map(steps.map(({ module }) => [module.id, module.value.type]));
+  const step = steps.find(({ module }) => module.id === early_return);
+  if (!step) throw new BadRequest(`\`early_return\`: the flow has no step ${early_return}`);
+  const loop = step.outer.find((id) => kinds.get(id) === "forloopflow" || kinds.get(id) === "whileloopflow");
+  if (loop === undefined) return;
+  throw new BadRequest(
+    `\`early_return\`: step ${early_return} runs once an iteration of loop ${loop}; name a step that runs once`,
+  );
 }
 
 /** The step that runs the flow at `path` whatever its own conditions and the steps before it say. */

@@ -23,16 +23,32 @@ export async function cacheResult(app: App, tx: Tx, job: Job, result: string): P
   await tx.insert(jobCache).values(row).onConflictDoUpdate({ target: jobCache.key, set: row });
 }
 
-/** Code that is not deployed changes from run to run, and what is deleted after use is kept nowhere. */
+/** What is deleted after use is kept nowhere. */
 function isCacheable(job: Job): boolean {
-  return job.script_hash !== null && !job.delete_after_use;
+  return codeOf(job) !== undefined && !job.delete_after_use;
+}
+
+/** Which code runs; undefined for what is not deployed, which changes from run to run, and for half a run of a flow. */
+function codeOf({
+  kind,
+  script_hash,
+  flow_version,
+  flow_step_id,
+  raw_code,
+  flow_body,
+}: Job): string | undefined {
+  if (script_hash !== null) return script_hash;
+  if (flow_version === null || flow_body !== null) return undefined;
+  if (kind === "flow") return `flow ${flow_version}`;
+  return kind === "flowscript" && raw_code === null ? `flow ${flow_version} ${flow_step_id}` : undefined;
 }
 
 /** The identity counts: what a script may read decides what it returns. */
-function keyOf({ workspace_id, script_hash, permissioned_as, args, preprocessor_input }: Job): string {
+function keyOf(job: Job): string {
+  const { workspace_id, permissioned_as, args, preprocessor_input } = job;
   // A preprocessor makes main's arguments of its own input.
   const canonical = JSON.stringify(sorted(JSON.parse(preprocessor_input ?? args)));
-  return sha256(JSON.stringify([workspace_id, script_hash, permissioned_as, canonical]));
+  return sha256(JSON.stringify([workspace_id, codeOf(job), permissioned_as, canonical]));
 }
 
 function sorted(value: unknown): unknown {

@@ -104,7 +104,7 @@ export async function leafRow(app: App, run: FlowRun, frame: LiveFrame, step: Ru
   });
   if (leaf.priority !== undefined) row.priority = leaf.priority;
   if (step.timeout_s !== undefined) row.timeout_s = step.timeout_s;
-  if (leaf.cache_ttl) row.cache_ttl = leaf.cache_ttl;
+  if (leaf.cache_ttl && !leaf.delete_after_use) row.cache_ttl = leaf.cache_ttl;
   const { value } = leaf;
   switch (value.type) {
     case "rawscript":
@@ -168,6 +168,10 @@ async function scriptRow(
   };
 }
 
+function shorter(a: number | null, b: number | undefined): number | null {
+  return a === null || b === undefined ? (a ?? b ?? null) : Math.min(a, b);
+}
+
 async function flowRow(app: App, row: Job, path: string): Promise<Leaf> {
   const deployed = await deployedFlowByPath(app, row.workspace_id, path);
   const job: Job = {
@@ -178,6 +182,8 @@ async function flowRow(app: App, row: Job, path: string): Promise<Leaf> {
     script_path: deployed.path,
     flow_version: deployed.version,
     tag: deployed.tag ?? "flow",
+    timeout_s: shorter(row.timeout_s, deployed.timeout_s),
+    cache_ttl: row.cache_ttl ?? deployed.value.cache_ttl ?? null,
   };
   return { kind: "flow", job, deployed };
 }

@@ -1,16 +1,16 @@
 /** Carries an event through the engine, and what follows from it in the frames inside and around. */
 import type { App } from "../../../context.ts";
 import { SvcError } from "../../../errors.ts";
-import { modulesOf } from "../../../flow-engine/launch.ts";
 import type { FrameEvent, Step } from "../../../flow-engine/state.ts";
 import { transition } from "../../../flow-engine/transition.ts";
 import type { Job } from "../../../queue/tables.ts";
+import { cachedResult } from "../../jobs/cached-results.ts";
 import { canceledResult } from "../../jobs/canceled.ts";
 import { verdict } from "./answers.ts";
 import { type FrameStep, frameRow, leafRow, type RunStep } from "./children.ts";
 import { moduleIndex } from "./modules.ts";
 import type { Plan } from "./plan.ts";
-import type { FlowRun, LiveFlow, LiveFrame } from "./run.ts";
+import { deadlineOf, type FlowRun, innerFrame, type LiveFlow, type LiveFrame } from "./run.ts";
 import { envOf, resultText } from "./scope.ts";
 
 /** Flows may call flows, to this depth. */
@@ -47,12 +47,26 @@ async function apply(move: Drive, frame: LiveFrame, event: FrameEvent): Promise<
   const waited = frame.state.waits?.for === "events";
   const { state, steps } = await transition(frame.frame, frame.state, event, envOf(app, run, frame));
   frame.state = state;
-  frame.wake_at = state.waits ? new Date(Math.min(state.waits.until, LAST_MS)) : null;
+  frame.wake_at = nextMoment(frame);
   plan.frameChanged(frame);
   for (const step of steps) await carryOut(move, frame, step);
   if (state.waits?.for !== "events" || waited) return;
   const answered = await verdict(app, run, frame);
   if (answered) move.todo.push({ frame, event: answered });
+}
+
+/** When it goes on by itself, or is to be stopped. */
+function nextMoment(frame: LiveFrame): Date | null {
+  if (frame.state.ended) return null;
+  const moments = [frame.state.waits?.until, deadlineOf(frame)?.getTime()].filter((at) => at !== undefined);
+  return moments.length === 0 ? null : new Date(Math.min(...moments, LAST_MS));
+}
+
+/** A flow that has run before with the same arguments ends where it begins. */
+export function endFromCache(plan: Plan, frame: LiveFrame, result: string): void {
+  frame.state = { ...frame.state, ended: true };
+  plan.frameChanged(frame);
+  plan.frameEnds({ frame, status: "success", result, cached: true });
 }
 
 async function carryOut(move: Drive, frame: LiveFrame, step: Step): Promise<void> {
@@ -178,7 +192,11 @@ async function begin(move: Drive, frame: LiveFrame, step: RunStep): Promise<void
   }
   const flow = liveFlow(leaf.job, leaf.deployed.value, frame.flow.depth + 1);
   const inner = flowFrame(flow, { parent: frame, module: step.module, index: step.index });
-  beginInner(move, inner, leaf.job);
+  const cached = leaf.job.cache_ttl ? await cachedResult(app, leaf.job) : undefined;
+  if (cached === undefined) return beginInner(move, inner, leaf.job);
+  plan.frameBegins(inner, leaf.job);
+  endFromCache(plan, inner, cached);
+  todo.push({ frame, event: { ...child, status: "success", result: cached } });
 }
 
 /** A frame inside begins at once or, in a plan that is large already, by itself after the commit. */
@@ -218,7 +236,7 @@ function beginFrame(move: Drive, frame: LiveFrame, step: FrameStep): void {
     module: step.module,
     index: step.index,
     iter,
-    frame: { modules: modulesOf(frame.flow.modules.get(step.module)!, step.body) },
+    frame: innerFrame(frame, step.module, step.body),
     state: { step: 0, modules: [], ...(step.previous ? { previous: step.previous } : {}) },
     wake_at: null,
     started_at: job.created_at,

@@ -5,6 +5,7 @@ import type { Tx } from "../../../database/database.ts";
 import type { JobFinished } from "../../../events/events.ts";
 import { insertJob } from "../../../queue/driver.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
+import { cacheResult } from "../../jobs/cached-results.ts";
 import { flowItems } from "../tables.ts";
 import { type FlowRun, type FreshEnd, itemsKey, keepRun, type LiveFrame } from "./run.ts";
 import { claimVersion, finishFrame, insertFrame, leaveFrame } from "./statements.ts";
@@ -42,6 +43,8 @@ export interface FrameEnd {
   status: JobFinished["status"];
   /** JSON text. */
   result: string;
+  /** It is the result of an earlier run. */
+  cached?: boolean;
 }
 
 export class Plan {
@@ -146,8 +149,8 @@ export class Plan {
   }
 
   /** A synchronous call may be answered already. */
-  early(frame: LiveFrame, result: string): void {
-    this.#early.push({ id: frame.id, workspace_id: frame.flow.job.workspace_id, result });
+  early({ flow: { job } }: LiveFrame, result: string): void {
+    this.#early.push({ id: job.id, workspace_id: job.workspace_id, result });
   }
 
   frameEnds(end: FrameEnd): void {
@@ -221,12 +224,14 @@ export class Plan {
     await tx.exec(insertFrame, { job_id: frame.id, root_job: this.#run.root_id, ...left });
   }
 
-  async #finish(tx: Tx, { frame, status, result }: FrameEnd): Promise<void> {
+  async #finish(tx: Tx, { frame, status, result, cached }: FrameEnd): Promise<void> {
     const now = this.#app.clock();
     const duration_ms = now.getTime() - frame.started_at.getTime();
     await tx.exec(finishFrame, { id: frame.id, status, result, completed_at: now, duration_ms });
     const { job } = frame.flow;
-    if (job.id === frame.id) await freePlace(this.#app, tx, job);
+    if (job.id !== frame.id) return;
+    if (job.cache_ttl && status === "success" && !cached) await cacheResult(this.#app, tx, job, result);
+    await freePlace(this.#app, tx, job);
   }
 
   #committed(): void {

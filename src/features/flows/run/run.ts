@@ -63,6 +63,13 @@ export interface FreshEnd {
   status: JobStatus;
 }
 
+/** When a flow has run for as long as it may, pauses included; undefined where nothing limits it. */
+export function deadlineOf({ id, flow, started_at }: LiveFrame): Date | undefined {
+  const { timeout_s } = flow.job;
+  if (id !== flow.job.id || timeout_s === null) return undefined;
+  return new Date(started_at.getTime() + timeout_s * 1000);
+}
+
 export interface FlowRun {
   readonly root_id: string;
   version: number;
@@ -278,8 +285,12 @@ export async function reviveFrame(app: App, job: Job, parent: LiveFrame | undefi
   if (job.kind === "flownode") {
     if (!parent) throw new Internal(`job ${job.id} runs inside a flow that does not run`);
     const { module, body, iter } = JSON.parse(job.flow_body ?? "null") as StoredBody;
-    const modules = modulesOf(parent.flow.modules.get(module)!, body);
-    return { ...common, flow: parent.flow, iter: iter ?? parent.iter, frame: { modules } };
+    return {
+      ...common,
+      flow: parent.flow,
+      iter: iter ?? parent.iter,
+      frame: innerFrame(parent, module, body),
+    };
   }
   if (!isFrame(job.kind)) throw new Internal(`job ${job.id} is no flow`);
   const value = await runValueOf(app, job);
@@ -291,6 +302,13 @@ export async function reviveFrame(app: App, job: Job, parent: LiveFrame | undefi
     depth: parent ? parent.flow.depth + 1 : 0,
   };
   return { ...common, flow, iter: undefined, frame: value };
+}
+
+/** An iteration or a branch of a module. The flow's early return may stand in a branch, which runs once. */
+export function innerFrame({ flow, frame }: LiveFrame, module: string, body: Body): Frame {
+  const modules = modulesOf(flow.modules.get(module)!, body);
+  const { early_return } = frame;
+  return body.of === "loop" || early_return === undefined ? { modules } : { modules, early_return };
 }
 
 async function runValueOf(app: App, job: Job): Promise<FlowValue> {

@@ -6,11 +6,12 @@ import { Internal } from "../../../errors.ts";
 import type { FlowValue } from "../../../flow-engine/types.ts";
 import { isFrame } from "../../../queue/states.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
+import { cachedResult } from "../../jobs/cached-results.ts";
 import { type FlowResume, flowResumes } from "../tables.ts";
 import { verdict } from "./answers.ts";
-import { BEGIN_INNER, drive, flowFrame, liveFlow } from "./drive.ts";
-import { FlowConflict, NotHeld, Plan } from "./plan.ts";
-import { emptyRun, type FlowRun, type LiveFrame, reviveFrame, withRun } from "./run.ts";
+import { BEGIN_INNER, drive, endFromCache, flowFrame, liveFlow } from "./drive.ts";
+import { FlowConflict, type FrameEnd, NotHeld, Plan } from "./plan.ts";
+import { deadlineOf, emptyRun, type FlowRun, type LiveFrame, reviveFrame, withRun } from "./run.ts";
 import { beginningOf } from "./take-over.ts";
 
 /** Other servers may work on the same run: after some rounds, those who are in each other's way wait for a moment. */
@@ -38,6 +39,12 @@ export async function beginFlow(
     index: undefined,
   });
   try {
+    const cached = job.cache_ttl ? await cachedResult(app, job) : undefined;
+    if (cached !== undefined) {
+      plan.frameBegins(frame, undefined);
+      endFromCache(plan, frame, cached);
+      return plan;
+    }
     if (taken) frame.state = taken.state;
     plan.frameBegins(frame, undefined);
     for (const each of taken?.iterations ?? []) plan.takenOver(each);
@@ -187,7 +194,12 @@ const nothing = async () => true;
 export async function wakeFrame(app: App, root_job: string, frame_id: string): Promise<void> {
   await transact(app, root_job, { work: nothing, write: app.db.write }, (run) => {
     const frame = run.frames.get(frame_id);
-    if (!frame?.wake_at || frame.wake_at > app.clock()) return undefined;
+    const now = app.clock();
+    if (!frame?.wake_at || frame.wake_at > now) return undefined;
+    const deadline = deadlineOf(frame);
+    if (deadline && deadline <= now) {
+      return (plan) => stop(app, run, plan, { frame, status: "failure", result: timedOut(frame) });
+    }
     return (plan) => drive(app, run, plan, frame, frame.state.waits ? { type: "woken" } : BEGIN_INNER);
   });
 }
@@ -264,24 +276,24 @@ export async function cancelFlow(
   };
   return transact(app, root_id, { work, write }, (run) => {
     const frame = run.frames.get(job.id);
-    return frame && ((plan) => stop(app, run, plan, frame, result));
+    return frame && ((plan) => stop(app, run, plan, { frame, status: "canceled", result }));
   });
 }
 
-async function stop(app: App, run: FlowRun, plan: Plan, frame: LiveFrame, result: string): Promise<void> {
+function timedOut({ flow }: LiveFrame): string {
+  const message = `the flow did not end within ${flow.job.timeout_s} s, pauses included, and was stopped`;
+  return JSON.stringify({ error: { name: "ExecutionTimeout", message } });
+}
+
+/** All that is in a frame stops, and the frame around it is told how it ended. */
+async function stop(app: App, run: FlowRun, plan: Plan, how: FrameEnd): Promise<void> {
+  const { frame, status, result } = how;
   plan.stopFrame(frame);
   frame.state = { ...frame.state, ended: true };
   frame.wake_at = null;
   plan.frameChanged(frame);
-  plan.frameEnds({ frame, status: "canceled", result });
+  plan.frameEnds(how);
   const { id, parent, module, index } = frame;
   if (!parent || module === undefined) return;
-  await drive(app, run, plan, parent, {
-    type: "child",
-    module,
-    job: id,
-    index,
-    status: "canceled",
-    result,
-  });
+  await drive(app, run, plan, parent, { type: "child", module, job: id, index, status, result });
 }
