@@ -12,7 +12,7 @@ export interface Parsed {
   returned: number | undefined;
 }
 
-const MAXIMUM_CHARACTERS = 1024 * 1024;
+const MAXIMUM_CHARACTERS = 64 * 1024;
 const OPTIONS: ParserOptions = {
   sourceType: "script",
   allowAwaitOutsideFunction: true,
@@ -20,7 +20,7 @@ const OPTIONS: ParserOptions = {
   attachComment: false,
 };
 
-/** @throws ExpressionSyntaxError; ExpressionError for a text of more than a million characters */
+/** @throws ExpressionSyntaxError; ExpressionError for a text that is too long */
 export function parseText(text: string): Parsed {
   if (text.length > MAXIMUM_CHARACTERS) {
     throw new ExpressionError(

@@ -199,6 +199,11 @@ const REFUSED: [name: string, value: object, says: string][] = [
     "`skip_expr`: results.a",
   ],
   [
+    "an expression of a megabyte",
+    { modules: [input("a", `'${"x".repeat(1_000_000)}'`)] },
+    "step a, `input_transforms.x.expr`: 1000002 characters, where at most 65536 are read",
+  ],
+  [
     "an early return nowhere",
     { modules: [step("a")], early_return: "b" },
     "`early_return`: the flow has no step b",
