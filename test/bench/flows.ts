@@ -7,7 +7,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Report } from "./load.ts";
 import { type Bench, EXECUTABLE, load, startServer } from "./processes.ts";
+import { startRestate } from "./restate.ts";
 
 /** As `record` of run.ts takes it. */
 interface Figure {
@@ -85,20 +87,36 @@ async function sequential(server: Bench, rounds: number): Promise<Figure> {
   };
 }
 
+const THREE = { body: '{"n":1}', path: "/jobs/run_wait_result/f/u/ann/three" };
+
+async function pushThree(server: Bench): Promise<void> {
+  const steps = [
+    ["a", "flow_input.n"],
+    ["b", "results.a"],
+    ["c", "results.b"],
+  ] as const;
+  await push(
+    server,
+    "u/ann/three",
+    steps.map(([id, n]) => script(id, TRIVIAL, n)),
+  );
+}
+
+function callOf({ url, token }: Bench, path: string) {
+  return { url: `${url}/api/w/acme${path}`, body: THREE.body, headers: { authorization: `Bearer ${token}` } };
+}
+
 async function bySyncWebhook(server: Bench, scale: number): Promise<Figure[]> {
   await server.post("/scripts/create", { path: "u/ann/plus", content: TRIVIAL, language: "bun" });
-  const [a, b, c] = [script("a", TRIVIAL, "flow_input.n"), script("b", TRIVIAL, "results.a")].concat(
-    script("c", TRIVIAL, "results.b"),
-  );
-  await push(server, "u/ann/three", [a!, b!, c!]);
-  const call = { body: '{"n":1}', headers: { authorization: `Bearer ${server.token}` } };
-  const base = `${server.url}/api/w/acme/jobs/run_wait_result`;
+  await pushThree(server);
+  const three = callOf(server, THREE.path);
+  const plus = callOf(server, "/jobs/run_wait_result/p/u/ann/plus");
   const figures: Figure[] = [];
   for (const connections of [1, 64]) {
     const requests = Math.round((connections === 1 ? 1_000 : 6_000) * scale);
-    await load({ ...call, url: `${base}/f/u/ann/three`, connections, requests: Math.ceil(requests / 5) });
-    const flow = await load({ ...call, url: `${base}/f/u/ann/three`, connections, requests });
-    const one = await load({ ...call, url: `${base}/p/u/ann/plus`, connections, requests: requests * 3 });
+    await load({ ...three, connections, requests: Math.ceil(requests / 5) });
+    const flow = await load({ ...three, connections, requests });
+    const one = await load({ ...plus, connections, requests: requests * 3 });
     const ratio = one.per_second / 3 / flow.per_second;
     figures.push({
       what: `flow of 3 trivial steps, ${connections} connections`,
@@ -110,6 +128,46 @@ async function bySyncWebhook(server: Bench, scale: number): Promise<Figure[]> {
     });
   }
   return figures;
+}
+
+/** The same three steps in Restate, whose steps are functions of one process: rounds alternate, so that both see the same machine. */
+export async function besideRestate(scale: number): Promise<Figure[]> {
+  const server = await startServer();
+  const restate = await startRestate().catch(async (cause) => {
+    await server.stop();
+    throw cause;
+  });
+  try {
+    await pushThree(server);
+    const ours = callOf(server, THREE.path);
+    const theirs = { url: restate.url, body: THREE.body };
+    const figures: Figure[] = [];
+    for (const connections of [1, 64]) {
+      const requests = Math.round((connections === 1 ? 1_000 : 6_000) * scale);
+      const rounds: { ours: Report; theirs: Report }[] = [];
+      for (let round = -1; round < 3; round++) {
+        const both = {
+          theirs: await load({ ...theirs, connections, requests }),
+          ours: await load({ ...ours, connections, requests }),
+        };
+        if (round >= 0) rounds.push(both);
+      }
+      const rate = (who: "ours" | "theirs") => median(rounds.map((round) => round[who].per_second));
+      const p50 = (who: "ours" | "theirs") => median(rounds.map((round) => round[who].p50_ms));
+      const ratio = rate("ours") / rate("theirs");
+      figures.push({
+        what: `flow of 3 trivial steps beside Restate, ${connections} connections`,
+        measured: `p50 ${ms(p50("ours"))}, ${Math.round(rate("ours"))} flows/s`,
+        floor: `Restate ${ms(p50("theirs"))}, ${Math.round(rate("theirs"))}/s`,
+        ratio,
+        target: ">= 1 × its flows a second",
+        holds: ratio >= 1,
+      });
+    }
+    return figures;
+  } finally {
+    await Promise.all([server.stop(), restate.stop()]);
+  }
 }
 
 async function parallel(server: Bench, rounds: number): Promise<Figure> {
@@ -165,7 +223,9 @@ async function loops(server: Bench, scale: number): Promise<Figure[]> {
 }
 
 if (import.meta.main) {
-  for (const { what, measured, floor, ratio } of await flows(process.argv.includes("--quick") ? 0.1 : 1)) {
+  const scale = process.argv.includes("--quick") ? 0.1 : 1;
+  const figures = process.argv.includes("--peers") ? await besideRestate(scale) : await flows(scale);
+  for (const { what, measured, floor, ratio } of figures) {
     process.stdout.write(`${what}: ${measured} (${floor}), ${ratio.toFixed(2)}\n`);
   }
 }

@@ -98,7 +98,7 @@ export async function untilOutput(stream: ReadableStream<Uint8Array>, wanted: Re
   throw new Error(`a process ended before it said what was waited for: ${text}`);
 }
 
-async function stop(child: Bun.Subprocess): Promise<void> {
+export async function stop(child: Bun.Subprocess): Promise<void> {
   child.kill("SIGTERM");
   await child.exited;
 }

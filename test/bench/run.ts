@@ -1,12 +1,13 @@
 /**
  * `bun run bench`: each figure against its floor in the same run, since only ratios say something on another machine.
- * Prints a table, writes dist/bench.json, and says which targets hold. `--quick` asks for a tenth of the work.
+ * Prints a table, writes dist/bench.json, and says which targets hold. `--quick` asks for a tenth of the work,
+ * `--peers` for Restate beside us.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Table from "cli-table3";
-import { flows } from "./flows.ts";
+import { besideRestate, flows } from "./flows.ts";
 import { lists } from "./lists.ts";
 import {
   type Bench,
@@ -243,6 +244,7 @@ await echo.stop();
 await streams();
 (await lists(scale)).forEach(record);
 for (const figure of await flows(scale)) record(figure);
+if (process.argv.includes("--peers")) for (const figure of await besideRestate(scale)) record(figure);
 await starts();
 await memory();
 
