@@ -3,8 +3,6 @@ import type { Body, Failure, FrameEvent, Iter, ModuleState, Move, ResultRef } fr
 import type { FlowModule, FlowModuleValue } from "./types.ts";
 import { argsOf, errorValue, evaluated, fault, numberOf, tried } from "./values.ts";
 
-/** Iterations of a parallel loop that are in the queue at once when the flow sets no `parallelism`. */
-const MANY_AT_ONCE = 256;
 /** However large `parallelism` is: the state of the frame, written at each end, names each that runs. */
 const MOST_AT_ONCE = 1_000;
 
@@ -40,7 +38,7 @@ export async function launchMany(
 async function mostAtOnce(move: Move, value: FlowModuleValue): Promise<number> {
   if (value.type === "branchall") return value.parallel ? value.branches.length : 1;
   if (value.type !== "forloopflow" || !value.parallel) return 1;
-  if (value.parallelism === undefined) return MANY_AT_ONCE;
+  if (value.parallelism === undefined) return move.env.atOnce;
   const most = await numberOf(move, "parallelism", value.parallelism, 1);
   return Math.min(Math.floor(most), MOST_AT_ONCE);
 }

@@ -157,6 +157,8 @@ export interface Env {
   evaluate(expr: string, scope: Scope): Promise<unknown>;
   /** An element of what a loop goes over. */
   item(module: string, index: number): unknown;
+  /** Iterations of a parallel loop that are under way at once when the flow sets no `parallelism`. */
+  readonly atOnce: number;
   newId(): string;
   /** Milliseconds since 1970. */
   now(): number;

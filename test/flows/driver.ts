@@ -248,6 +248,7 @@ export class FlowRun {
       frame: run.id,
       evaluate: async (expr, scope) => compiled(expr)(...Object.values(this.#names(run, scope))),
       item: (module, index) => run.items.get(module)![index],
+      atOnce: 256,
       newId: () => `job${this.#ids++}`,
       now: () => this.now,
       random: () => this.chance,

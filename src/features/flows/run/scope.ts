@@ -27,10 +27,20 @@ export function envOf(app: App, run: FlowRun, frame: LiveFrame): Env {
     frame: frame.id,
     evaluate: (expr, scope) => evaluateIn(app, run, frame, expr, scope),
     item: (module, index) => run.items.get(itemsKey(frame.id, module))?.[index] ?? null,
+    atOnce: atOnce(app),
     newId: newJobId,
     now: () => app.clock().getTime(),
     random: Math.random,
   };
+}
+
+/** What many servers may run at once. */
+const MANY_AT_ONCE = 256;
+const FEW_AT_ONCE = 32;
+
+/** Enough to keep all workers busy: the state of the frame, stored at each end, names each that is under way. */
+function atOnce({ db, config }: App): number {
+  return db.dialect === "postgres" ? MANY_AT_ONCE : Math.max(FEW_AT_ONCE, 4 * config.workers);
 }
 
 async function evaluateIn(
