@@ -1,0 +1,174 @@
+/**
+ * Requests that the server itself makes to targets people name. Bounded in time, in size and in redirects; the address
+ * that was checked is the one that is connected to, so that a name which resolves to another address a moment later
+ * gains nothing.
+ */
+import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
+import type { Targets } from "./targets.ts";
+
+/** Why a request came to nothing; the message names the host, never the path or query, which may hold secrets. */
+export class OutgoingError extends Error {
+  override readonly name = "OutgoingError";
+}
+
+export interface OutgoingRequest {
+  url: string;
+  method: "GET" | "POST" | "PUT" | "DELETE";
+  headers?: Record<string, string>;
+  body?: string | Uint8Array;
+  targets: Targets;
+  /** From the beginning to the last byte of the answer, redirects included. */
+  timeout_ms: number;
+  /** Of the answer's body: a longer one is cut off here. */
+  max_bytes: number;
+  /** Redirects that are followed; each is checked like the first address. */
+  max_redirects: number;
+}
+
+export interface OutgoingAnswer {
+  status: number;
+  headers: Headers;
+  body: Buffer;
+}
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+/** @throws OutgoingError when the target is refused, cannot be reached, or does not answer in time */
+export async function sendRequest(asked: OutgoingRequest): Promise<OutgoingAnswer> {
+  const signal = AbortSignal.timeout(asked.timeout_ms);
+  let request = asked;
+  for (let redirects = 0; ; redirects++) {
+    const answer = await once(request, signal);
+    const location = answer.headers.get("location");
+    if (!REDIRECTS.has(answer.status) || location === null) return answer;
+    if (redirects >= asked.max_redirects) return answer;
+    const to = URL.parse(location, request.url);
+    if (!to) throw new OutgoingError(`${new URL(request.url).host} redirects to what is no address`);
+    request = redirected(request, answer.status, to);
+  }
+}
+
+/** RFC 9110 §15.4: what was posted is posted again only by 307 and 308; credentials stay with the first origin. */
+function redirected(request: OutgoingRequest, status: number, to: URL): OutgoingRequest {
+  const { body, ...rest } = request;
+  const keeps = status === 307 || status === 308 || request.method === "GET";
+  const isSame = to.origin === new URL(request.url).origin;
+  const headers = Object.entries(request.headers ?? {}).filter(
+    ([name]) => isSame || !["authorization", "cookie"].includes(name.toLowerCase()),
+  );
+  const next = { ...rest, url: to.href, headers: Object.fromEntries(headers) };
+  return keeps ? { ...next, ...(body === undefined ? {} : { body }) } : { ...next, method: "GET" };
+}
+
+async function once(request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingAnswer> {
+  const url = new URL(request.url);
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    throw new OutgoingError(`${url.protocol}// is no address that can be called`);
+  }
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  try {
+    return await read(await connect(request, url, host, signal), request.max_bytes);
+  } catch (cause) {
+    if (cause instanceof OutgoingError) throw cause;
+    if (signal.aborted) throw new OutgoingError(`${host} did not answer within ${request.timeout_ms} ms`);
+    throw new OutgoingError(`${host}: ${reasonOf(cause)}`);
+  }
+}
+
+/** To the first of the host's addresses that takes the connection. */
+async function connect(
+  request: OutgoingRequest,
+  url: URL,
+  host: string,
+  signal: AbortSignal,
+): Promise<Response> {
+  const found = isIP(host) > 0 ? [host] : await addressesOf(host, signal);
+  const allowed = found.filter((address) => request.targets.allows(host, address));
+  if (allowed.length === 0) throw refused(host);
+  for (const [index, address] of allowed.entries()) {
+    try {
+      return await fetchFrom(address, request, url, host, signal);
+    } catch (cause) {
+      if (index === allowed.length - 1 || signal.aborted || !isUnreachable(cause)) throw cause;
+    }
+  }
+  throw refused(host);
+}
+
+/** The connection goes to the address; the certificate and the `Host` header are those of the name. */
+function fetchFrom(
+  address: string,
+  request: OutgoingRequest,
+  url: URL,
+  host: string,
+  signal: AbortSignal,
+): Promise<Response> {
+  const to = new URL(url);
+  to.hostname = address.includes(":") ? `[${address}]` : address;
+  return fetch(to, {
+    method: request.method,
+    headers: { ...request.headers, host: url.host },
+    body: request.body,
+    redirect: "manual",
+    signal,
+    ...(url.protocol === "https:" && isIP(host) === 0 ? { tls: { serverName: host } } : {}),
+  });
+}
+
+async function addressesOf(host: string, signal: AbortSignal): Promise<string[]> {
+  const found = await Promise.race([lookup(host, { all: true }), whenAborted(signal)]);
+  return found.map(({ address }) => address);
+}
+
+function whenAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+}
+
+function refused(host: string): OutgoingError {
+  return new OutgoingError(
+    `${host} is an address of this machine or of a private network, which the operator has not allowed as a target`,
+  );
+}
+
+async function read({ status, headers, body }: Response, max_bytes: number): Promise<OutgoingAnswer> {
+  const pieces: Uint8Array[] = [];
+  let left = max_bytes;
+  for await (const piece of body ?? []) {
+    pieces.push(piece.subarray(0, left));
+    left -= piece.length;
+    // Leaving the loop ends the connection: nobody reads the rest.
+    if (left <= 0) break;
+  }
+  return { status, headers, body: Buffer.concat(pieces) };
+}
+
+const REASONS: Record<string, string> = {
+  ENOTFOUND: "there is no such host",
+  DNS_ENOTFOUND: "there is no such host",
+  EAI_AGAIN: "its name could not be resolved",
+  ConnectionRefused: "the connection was refused",
+  ECONNREFUSED: "the connection was refused",
+  ECONNRESET: "the connection was closed",
+  ConnectionClosed: "the connection was closed",
+  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is another host's",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is self-signed",
+  CERT_HAS_EXPIRED: "its certificate has expired",
+};
+
+function isUnreachable(cause: unknown): boolean {
+  const code = codeOf(cause);
+  return code === "ConnectionRefused" || code === "ECONNREFUSED";
+}
+
+function codeOf(cause: unknown): string {
+  return cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? "") : "";
+}
+
+/** Never the message itself: it may name the whole address. */
+function reasonOf(cause: unknown): string {
+  const code = codeOf(cause);
+  return REASONS[code] ?? (code === "" ? "the request failed" : `the request failed (${code})`);
+}
