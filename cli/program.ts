@@ -23,6 +23,10 @@ const NOUNS: Record<string, Noun> = {
   script: { summary: "deploy and list scripts", load: () => import("./commands/script.ts") },
   flow: { summary: "deploy, run, list and draw flows", load: () => import("./commands/flow.ts") },
   variable: { summary: "read and write variables and secrets", load: () => import("./commands/variable.ts") },
+  webhook: {
+    summary: "tell other services of what changes in a workspace",
+    load: () => import("./commands/webhook.ts"),
+  },
   workspace: { summary: "create and list workspaces", load: () => import("./commands/workspace.ts") },
   user: { summary: "create users", load: () => import("./commands/user.ts") },
   token: { summary: "create and list tokens", load: () => import("./commands/token.ts") },

@@ -14,6 +14,7 @@ import { checkScopes } from "./features/tokens/scopes.ts";
 import { createJobTokens, resolveToken, startTokenUse } from "./features/tokens/service.ts";
 import { OPERATOR } from "./features/users/operator.ts";
 import { openSetup } from "./features/users/setup.ts";
+import { recordChange } from "./features/webhooks/outbox.ts";
 import { resolveMember } from "./features/workspaces/members.ts";
 import type { Hooks } from "./http/execute.ts";
 import { mount } from "./http/server.ts";
@@ -24,6 +25,7 @@ import { createQueue } from "./queue/queue.ts";
 import { createRunner } from "./runner/runner.ts";
 import { createPruner } from "./worker/pruner.ts";
 import { createRescuer } from "./worker/rescuer.ts";
+import { createWebhookSender } from "./worker/webhook-sender.ts";
 import { createWorker } from "./worker/worker.ts";
 
 const MB = 1_000_000;
@@ -105,6 +107,9 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       started.push(() => worker.stop(config.drain_s * 1000));
     }
     if (role === "all") {
+      const sender = createWebhookSender(app);
+      sender.start();
+      started.push(() => sender.stop());
       const pruner = createPruner(app);
       pruner.start();
       started.push(() => pruner.stop());
@@ -114,7 +119,15 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
     throw cause;
   }
 
-  const hooks: Hooks = { resolveToken, resolveMember, checkScopes, recordAudit };
+  const hooks: Hooks = {
+    resolveToken,
+    resolveMember,
+    checkScopes,
+    async recordAudit(tx, row) {
+      await recordAudit(tx, row);
+      await recordChange(app, tx, row);
+    },
+  };
   const network = mount(app, hooks, operations);
   const local = mount(app, hooks, operations, () => OPERATOR);
   let stopping: Promise<void> | undefined;

@@ -162,6 +162,19 @@ export const SETTINGS = {
     default: 10,
     meaning: "connections to PostgreSQL",
   },
+  allowed_targets: {
+    variable: "SVC_ALLOWED_TARGETS",
+    kind: "text",
+    default: "",
+    meaning:
+      "private hosts, addresses and ranges the server may call for its users, with commas; all: any; webhooks reach only the public internet otherwise",
+  },
+  webhook_retention_s: {
+    variable: "SVC_WEBHOOK_RETENTION_S",
+    kind: "number",
+    default: 2_592_000,
+    meaning: "seconds for which workspace events and the record of their deliveries are kept; a day at least",
+  },
   session_s: {
     variable: "MAX_SESSION_VALIDITY_SECONDS",
     kind: "number",

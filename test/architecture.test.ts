@@ -7,7 +7,7 @@ const root = join(import.meta.dir, "..");
 
 /** The floors, lowest first: a file imports values from its own floor or from one below. */
 const FLOORS = [
-  ["lib", "errors", "config"],
+  ["lib", "errors", "config", "outgoing"],
   ["database"],
   ["flow-engine", "languages", "expressions"],
   ["queue", "runner", "events"],

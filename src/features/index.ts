@@ -32,6 +32,7 @@ import { storageOperations } from "./storage/operations.ts";
 import { tokenOperations } from "./tokens/operations.ts";
 import { userOperations } from "./users/operations.ts";
 import { variableOperations } from "./variables/operations.ts";
+import { webhookOperations } from "./webhooks/operations.ts";
 import { workspaceOperations } from "./workspaces/operations.ts";
 import { storageSettingOperations } from "./workspaces/storage-operations.ts";
 
@@ -75,6 +76,7 @@ export const features: Feature[] = [
   { file: "src/features/jobs/metrics-operations.ts", operations: metricsOperations },
   { file: "src/features/jobs/cancel-operations.ts", operations: cancelOperations },
   { file: "src/features/concurrency-groups/operations.ts", operations: concurrencyGroupOperations },
+  { file: "src/features/webhooks/operations.ts", operations: webhookOperations },
   { file: "src/http/openapi.ts", operations: [openapiOperation(() => operations)] },
 ];
 

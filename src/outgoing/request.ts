@@ -32,8 +32,6 @@ export interface OutgoingAnswer {
   body: Buffer;
 }
 
-const REDIRECTS = new Set([301, 302, 303, 307, 308]);
-
 /** @throws OutgoingError when the target is refused, cannot be reached, or does not answer in time */
 export async function sendRequest(asked: OutgoingRequest): Promise<OutgoingAnswer> {
   const signal = AbortSignal.timeout(asked.timeout_ms);
@@ -41,24 +39,27 @@ export async function sendRequest(asked: OutgoingRequest): Promise<OutgoingAnswe
   for (let redirects = 0; ; redirects++) {
     const answer = await once(request, signal);
     const location = answer.headers.get("location");
-    if (!REDIRECTS.has(answer.status) || location === null) return answer;
-    if (redirects >= asked.max_redirects) return answer;
-    const to = URL.parse(location, request.url);
-    if (!to) throw new OutgoingError(`${new URL(request.url).host} redirects to what is no address`);
-    request = redirected(request, answer.status, to);
+    if (!isFollowed(request, answer) || location === null || redirects >= asked.max_redirects) return answer;
+    request = redirected(request, location);
   }
 }
 
-/** RFC 9110 §15.4: what was posted is posted again only by 307 and 308; credentials stay with the first origin. */
-function redirected(request: OutgoingRequest, status: number, to: URL): OutgoingRequest {
-  const { body, ...rest } = request;
-  const keeps = status === 307 || status === 308 || request.method === "GET";
-  const isSame = to.origin === new URL(request.url).origin;
+/** RFC 9110 §15.4: only 307 and 308 send again what was sent; the others would turn it into a GET, and lose it. */
+function isFollowed({ method }: OutgoingRequest, { status }: OutgoingAnswer): boolean {
+  if (status === 307 || status === 308) return true;
+  return method === "GET" && (status === 301 || status === 302 || status === 303);
+}
+
+/** Credentials stay with the first origin. */
+function redirected(request: OutgoingRequest, location: string): OutgoingRequest {
+  const from = new URL(request.url);
+  const to = URL.parse(location, from.href);
+  if (!to) throw new OutgoingError(`${from.host} redirects to what is no address`);
+  const isSame = to.origin === from.origin;
   const headers = Object.entries(request.headers ?? {}).filter(
     ([name]) => isSame || !["authorization", "cookie"].includes(name.toLowerCase()),
   );
-  const next = { ...rest, url: to.href, headers: Object.fromEntries(headers) };
-  return keeps ? { ...next, ...(body === undefined ? {} : { body }) } : { ...next, method: "GET" };
+  return { ...request, url: to.href, headers: Object.fromEntries(headers) };
 }
 
 async function once(request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingAnswer> {

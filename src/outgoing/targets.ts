@@ -4,7 +4,9 @@
  * (server-side request forgery, CWE-918).
  */
 import { BlockList, isIP } from "node:net";
+import type { App } from "../context.ts";
 import { BadRequest } from "../errors.ts";
+import { perApp } from "../lib/per-app.ts";
 
 /** Addresses that are no place on the public internet (IANA special-purpose registries, RFC 6890). */
 const SPECIAL: readonly [address: string, prefix: number][] = [
@@ -51,6 +53,11 @@ export interface Targets {
   /** @param host as the URL names it, @param address what it resolved to */
   allows(host: string, address: string): boolean;
 }
+
+/** Those of this server, as its operator set them. @throws BadRequest for a setting that cannot be read */
+export const allowedTargets: (app: App) => Targets = perApp((app: App) =>
+  targetsOf(app.config.allowed_targets),
+);
 
 /**
  * @param text `all`, or a list with commas of host names (`hooks.internal`, `*.corp.example`) and addresses

@@ -2,11 +2,12 @@
  * Deleting what is too old, piece by piece: each of these yields after every transaction and every look. What goes is looked for
  * outside of it, so that the one writer of SQLite is held for the deletion alone.
  */
-import { and, asc, gt, gte, inArray, lt, lte, ne, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, gte, inArray, lt, lte, ne, notExists, or, type SQL, sql } from "drizzle-orm";
 import type { AnySQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database, Tx } from "../database/database.ts";
 import type { auditLog } from "../features/audit/tables.ts";
 import { forgetRuns } from "../features/flows/run/forget.ts";
+import { webhookDeliveries, webhookEvents } from "../features/webhooks/tables.ts";
 import { jobLogs, jobStreams, jobs } from "../queue/tables.ts";
 
 /** Most rows of one transaction, and most bytes of text in them: freeing these takes some milliseconds. */
@@ -164,5 +165,40 @@ async function* outputOf(db: Database, table: typeof jobLogs | typeof jobStreams
       yield;
     }
     if (pieces.length < ROWS) return;
+  }
+}
+
+/** Events that everybody who is told of them has, or has been given up for, with the record of their deliveries. */
+export async function* expiredEvents(db: Database, before: Date): Pieces {
+  for (;;) {
+    const old = await db.read
+      .select({ seq: webhookEvents.seq })
+      .from(webhookEvents)
+      .where(
+        and(
+          lt(webhookEvents.created_at, before),
+          notExists(
+            db.read
+              .select({ seq: webhookDeliveries.event_seq })
+              .from(webhookDeliveries)
+              .where(
+                and(
+                  eq(webhookDeliveries.event_seq, webhookEvents.seq),
+                  eq(webhookDeliveries.state, "pending"),
+                ),
+              ),
+          ),
+        ),
+      )
+      .orderBy(asc(webhookEvents.created_at))
+      .limit(ROWS);
+    if (old.length === 0) return;
+    const seqs = old.map(({ seq }) => seq);
+    await remove(db, async (tx) => {
+      await tx.delete(webhookDeliveries).where(inArray(webhookDeliveries.event_seq, seqs));
+      await tx.delete(webhookEvents).where(inArray(webhookEvents.seq, seqs));
+    });
+    yield;
+    if (old.length < ROWS) return;
   }
 }

@@ -7,7 +7,7 @@ import type { App } from "../context.ts";
 import { auditLog } from "../features/audit/tables.ts";
 import { variables } from "../features/variables/tables.ts";
 import { idempotencyKeys, jobCache } from "../queue/tables.ts";
-import { expiredAudit, expiredJobs, expiredRows } from "./expired.ts";
+import { expiredAudit, expiredEvents, expiredJobs, expiredRows } from "./expired.ts";
 
 /** After the start, when a server that was down for long has much to let go of, requests come first. */
 const FIRST_MS = 5_000;
@@ -43,6 +43,8 @@ export function createPruner(app: App): Pruner {
     yield* expiredRows(db, jobCache, jobCache.expires_at, new Date(now), jobCache.result);
     yield* expiredRows(db, idempotencyKeys, idempotencyKeys.created_at, new Date(now - DAY_MS));
     yield* expiredRows(db, variables, variables.expires_at, new Date(now), variables.value);
+    const eventsBefore = new Date(now - Math.max(DAY_MS, config.webhook_retention_s * 1000));
+    yield* expiredEvents(db, eventsBefore);
     while (await db.shrink()) yield;
     if (now - lookedAt < HOUR_MS) return;
     lookedAt = now;

@@ -103,7 +103,8 @@ export async function updateResource(
   const renamed = body.path === undefined ? path : checkPath(body.path);
   if (renamed !== path) checkScopes(ctx.caller.identity, { domain: "resources", action: "write" }, renamed);
   const resource_type = body.resource_type === undefined ? undefined : checkTypeName(body.resource_type);
-  return ctx.write({ resource: path }, async (tx) => {
+  const parameters: Record<string, string> = renamed === path ? {} : { new_path: renamed };
+  return ctx.write({ resource: path, parameters }, async (tx) => {
     // In one order for all, so that two renames never wait for each other.
     for (const each of [...new Set([path, renamed])].sort()) {
       await tx.lock(`resource ${member.workspace_id} ${each}`);

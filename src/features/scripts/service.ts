@@ -31,15 +31,18 @@ export async function createScript(ctx: WorkspaceContext, body: NewScript): Prom
   const analysis = await analyseScript(body.language, body.content);
   if (body.lock) await checkLock(body.language, body.lock);
   if (body.signature) await checkSecret(ctx, body.signature.secret);
-  return ctx.write({ resource: path }, async (tx) => {
+  const audited: Parameters<typeof ctx.write>[0] = { resource: path };
+  return ctx.write(audited, async (tx) => {
     await tx.lock(`script ${workspace_id} ${path}`);
     const previous = await findLatest(tx, workspace_id, path);
+    if (previous) audited.as = { operation: "scripts.update", action_kind: "Update" };
     checkParent(ctx, previous, await findLive(tx, workspace_id, path), body, path);
     const row = toRow(app, ctx, { ...body, path }, analysis, previous);
     if (await findVersion(tx, workspace_id, row.hash)) {
       throw new BadRequest(`the same script exists already at ${path}, with hash ${row.hash}`);
     }
     await tx.insert(scripts).values(row);
+    audited.parameters = { hash: row.hash };
     if (!row.ready) await queueDependencyJob(app, tx, ctx, row);
     tx.afterCommit(() => {
       forgetScript(app, workspace_id, path, row.hash);

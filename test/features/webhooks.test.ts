@@ -1,0 +1,428 @@
+/** Webhooks of a workspace: what is told, to whom, how it is proven, and what becomes of what does not arrive. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { Webhook } from "standardwebhooks";
+import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
+
+let server: TestServer;
+let ask: Ask;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  server = await startTestServer({ allowed_targets: "127.0.0.1" });
+  ({ ask } = await server.workspace());
+  receiver = startReceiver();
+});
+afterAll(async () => {
+  await server.stop();
+  await receiver.stop();
+});
+beforeEach(async () => {
+  for (const { id } of (await ask("GET", `${hooks}/list`)).json()) {
+    await expectOk(ask("DELETE", `${hooks}/delete/${id}`));
+  }
+  receiver.reset();
+});
+
+const hooks = "/w/acme/webhooks";
+
+interface Message {
+  path: string;
+  body: string;
+  headers: Headers;
+}
+
+interface Receiver {
+  url: string;
+  messages: Message[];
+  /** What is answered from now on. */
+  answer: (message: Message) => Response | Promise<Response>;
+  reset(): void;
+  stop(): Promise<void>;
+}
+
+function startReceiver(): Receiver {
+  const ok = () => new Response("thanks");
+  const messages: Message[] = [];
+  const http = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      const message = {
+        path: new URL(request.url).pathname,
+        body: await request.text(),
+        headers: request.headers,
+      };
+      messages.push(message);
+      return made.answer(message);
+    },
+  });
+  const made: Receiver = {
+    url: `http://127.0.0.1:${http.port}`,
+    messages,
+    answer: ok,
+    reset() {
+      messages.length = 0;
+      made.answer = ok;
+    },
+    stop: () => http.stop(true),
+  };
+  return made;
+}
+
+async function endpoint(path = "/hook", more: object = {}): Promise<{ id: string; secret: string }> {
+  return (await expectOk(ask("POST", `${hooks}/create`, { url: receiver.url + path, ...more }))).json();
+}
+
+const deliveries = async (id: string, query = "") =>
+  (await expectOk(ask("GET", `${hooks}/deliveries/${id}${query}`))).json();
+const arrived = (count: number) =>
+  until(async () => (receiver.messages.length >= count ? receiver.messages : undefined), `${count} messages`);
+const settled = (id: string, state: string, count = 1) =>
+  until(async () => {
+    const found = await deliveries(id, `?state=${state}`);
+    return found.length >= count ? found : undefined;
+  }, `${count} deliveries that are ${state}`);
+
+let names = 0;
+const variable = (path = `u/admin/told_${++names}`) => ({
+  path,
+  value: "1",
+  is_secret: false,
+  description: "",
+});
+/** Any change: it is told, and makes the sender look for what is due. */
+const change = async () => {
+  const body = variable();
+  await expectOk(ask("POST", "/w/acme/variables/create", body));
+  return body.path;
+};
+
+/** The clock of the server goes on by this much. */
+function later(ms: number): void {
+  const { app } = server.server;
+  const before = app.clock;
+  Object.assign(app, { clock: () => new Date(before().getTime() + ms) });
+}
+
+describe("what is told", () => {
+  test("each change of the workspace, in order, with the keys that receivers know", async () => {
+    const { id } = await endpoint();
+    const flow = { summary: "", value: { modules: [] } };
+    const resource = { value: {}, resource_type: "any" };
+    const steps: [() => Promise<unknown>, object][] = [
+      [
+        () => expectOk(ask("POST", "/w/acme/variables/create", variable("u/admin/v"))),
+        { type: "CreateVariable", path: "u/admin/v" },
+      ],
+      [
+        () => expectOk(ask("POST", "/w/acme/variables/update/u/admin/v", { value: "2" })),
+        { type: "UpdateVariable", old_path: "u/admin/v", new_path: "u/admin/v" },
+      ],
+      [
+        () => expectOk(ask("POST", "/w/acme/variables/update/u/admin/v", { path: "u/admin/w" })),
+        { type: "UpdateVariable", old_path: "u/admin/v", new_path: "u/admin/w" },
+      ],
+      [
+        () => expectOk(ask("DELETE", "/w/acme/variables/delete/u/admin/w")),
+        { type: "DeleteVariable", path: "u/admin/w" },
+      ],
+      [
+        () => expectOk(ask("POST", "/w/acme/resources/create", { ...resource, path: "u/admin/r" })),
+        { type: "CreateResource", path: "u/admin/r" },
+      ],
+      [
+        () => expectOk(ask("POST", "/w/acme/resources/update/u/admin/r", { path: "u/admin/s" })),
+        { type: "UpdateResource", old_path: "u/admin/r", new_path: "u/admin/s" },
+      ],
+      [
+        () => expectOk(ask("DELETE", "/w/acme/resources/delete/u/admin/s")),
+        { type: "DeleteResource", path: "u/admin/s" },
+      ],
+      [
+        () => expectOk(ask("POST", "/w/acme/resources/type/create", { name: "c_told", schema: {} })),
+        { type: "CreateResourceType", name: "c_told" },
+      ],
+      [
+        () => expectOk(ask("POST", "/w/acme/resources/type/update/c_told", { description: "x" })),
+        { type: "UpdateResourceType", name: "c_told" },
+      ],
+      [
+        () => expectOk(ask("DELETE", "/w/acme/resources/type/delete/c_told")),
+        { type: "DeleteResourceType", name: "c_told" },
+      ],
+      [
+        () => deploy(ask, "acme", "u/admin/script", "export const main = () => 1"),
+        { type: "CreateScript", path: "u/admin/script", hash: expect.stringMatching(/^[0-9a-f]{16}$/) },
+      ],
+      [
+        () => expectOk(ask("POST", "/w/acme/scripts/archive/p/u/admin/script")),
+        { type: "DeleteScriptPath", path: "u/admin/script" },
+      ],
+      [
+        () => expectOk(ask("POST", "/w/acme/flows/create", { ...flow, path: "u/admin/f" })),
+        { type: "CreateFlow", path: "u/admin/f" },
+      ],
+      [
+        () => expectOk(ask("POST", "/w/acme/flows/update/u/admin/f", { ...flow, path: "u/admin/g" })),
+        { type: "UpdateFlow", old_path: "u/admin/f", new_path: "u/admin/g" },
+      ],
+      [
+        () => expectOk(ask("POST", "/w/acme/flows/archive/u/admin/g", { archived: true })),
+        { type: "ArchiveFlow", path: "u/admin/g" },
+      ],
+      [
+        () => expectOk(ask("DELETE", "/w/acme/flows/delete/u/admin/g")),
+        { type: "DeleteFlow", path: "u/admin/g" },
+      ],
+    ];
+    for (const [step] of steps) await step();
+    await arrived(steps.length);
+    const told = receiver.messages.map(({ body }) => JSON.parse(body));
+    const wanted = steps.map(([, keys]) => {
+      const { type } = keys as { type: string };
+      return type.includes("ResourceType") ? keys : { ...keys, workspace: "acme" };
+    });
+    expect(told).toEqual(wanted);
+    const listed = await settled(id, "delivered", steps.length);
+    expect(listed.map(({ type }: any) => type)).toEqual(wanted.map(({ type }: any) => type).reverse());
+    expect(listed[0]).toMatchObject({ attempts: 1, status: 200, error: null });
+  });
+
+  test("nothing of what was refused", async () => {
+    const { id } = await endpoint();
+    const path = await change();
+    expect((await ask("POST", "/w/acme/variables/create", variable(path))).status).toBe(400);
+    await change();
+    await arrived(2);
+    expect((await deliveries(id)).map(({ type }: any) => type)).toEqual(["CreateVariable", "CreateVariable"]);
+  });
+
+  test("to each endpoint what it asked for, and nothing to one that is switched off", async () => {
+    await endpoint("/all");
+    await endpoint("/deleted", { types: ["DeleteVariable"] });
+    const off = await endpoint("/off");
+    await expectOk(ask("POST", `${hooks}/update/${off.id}`, { enabled: false }));
+    const path = await change();
+    await expectOk(ask("DELETE", `/w/acme/variables/delete/${path}`));
+    await arrived(3);
+    const paths = receiver.messages.map((message) => [message.path, JSON.parse(message.body).type]);
+    expect(paths.toSorted()).toEqual([
+      ["/all", "CreateVariable"],
+      ["/all", "DeleteVariable"],
+      ["/deleted", "DeleteVariable"],
+    ]);
+    expect(await deliveries(off.id)).toEqual([]);
+  });
+
+  test("not to another workspace", async () => {
+    const other = await server.workspace("other");
+    await endpoint();
+    await expectOk(other.ask("POST", "/w/other/variables/create", variable()));
+    await change();
+    await arrived(1);
+    expect(JSON.parse(receiver.messages[0]!.body).workspace).toBe("acme");
+  });
+});
+
+describe("the signature", () => {
+  test("is one that the convention's own library verifies", async () => {
+    const { secret } = await endpoint();
+    await change();
+    const [{ body, headers }] = (await arrived(1)) as [Message];
+    const verified = new Webhook(secret).verify(body, Object.fromEntries(headers));
+    expect(verified).toMatchObject({ type: "CreateVariable" });
+    expect(() => new Webhook(secret).verify(`${body} `, Object.fromEntries(headers))).toThrow();
+  });
+
+  test("is made with the old secret too for a day after a new one", async () => {
+    const { id, secret } = await endpoint();
+    const rotated = (await expectOk(ask("POST", `${hooks}/rotate_secret/${id}`))).json().secret;
+    expect(rotated).not.toBe(secret);
+    await change();
+    const [first] = (await arrived(1)) as [Message];
+    for (const each of [secret, rotated]) {
+      new Webhook(each).verify(first.body, Object.fromEntries(first.headers));
+    }
+    later(25 * 3_600_000);
+    await change();
+    const last = (await arrived(2))[1]!;
+    const signature = last.headers.get("webhook-signature")!;
+    expect(signature.split(" ")).toHaveLength(1);
+    later(-25 * 3_600_000);
+  });
+
+  test("needs a secret that is shown once", async () => {
+    const { id, secret } = await endpoint();
+    const listed = await ask("GET", `${hooks}/list`);
+    expect(listed.json()[0].id).toBe(id);
+    expect(listed.text).not.toContain(secret.slice(6));
+    expect(Object.keys(listed.json()[0]).filter((key) => key.includes("secret"))).toEqual([]);
+    const audit = await ask("GET", "/w/acme/audit/list?operation=webhooks.create");
+    expect(audit.text).not.toContain(secret.slice(6));
+    expect(audit.text).not.toContain("/hook");
+  });
+});
+
+describe("what does not arrive", () => {
+  test("is sent again, later each time, and what comes after it goes ahead", async () => {
+    const { id } = await endpoint();
+    receiver.answer = ({ body }) =>
+      new Response("", { status: body.includes("failing") && receiver.messages.length < 3 ? 500 : 200 });
+    await expectOk(ask("POST", "/w/acme/variables/create", variable("u/admin/failing")));
+    await settled(id, "pending");
+    await change();
+    await settled(id, "delivered");
+    const [waits] = await deliveries(id, "?state=pending");
+    expect(waits).toMatchObject({ attempts: 1, status: 500, error: "the receiver answered 500" });
+    later(60_000);
+    await change();
+    await settled(id, "delivered", 3);
+    const all = await deliveries(id);
+    expect(all.map(({ attempts }: any) => attempts)).toEqual([1, 1, 2]);
+    const ids = receiver.messages.map(({ headers }) => headers.get("webhook-id"));
+    expect(ids.filter((each) => each === waits.event_id)).toHaveLength(2);
+    expect((await ask("GET", `${hooks}/list`)).json()[0].failing_since).toBeNull();
+  });
+
+  test("is kept after a day, and sent again when somebody asks", async () => {
+    const { id } = await endpoint();
+    receiver.answer = () => new Response("", { status: 503 });
+    await change();
+    await settled(id, "pending");
+    await until(async () => (receiver.messages.length === 1 ? true : undefined), "the first try");
+    later(25 * 3_600_000);
+    const failing = (await ask("GET", `${hooks}/list`)).json()[0].failing_since;
+    expect(failing).not.toBeNull();
+    await change();
+    const [given_up] = await settled(id, "failed");
+    expect(given_up).toMatchObject({ attempts: 2, status: 503 });
+    receiver.answer = () => new Response("");
+    expect((await ask("POST", `${hooks}/redeliver/${id}`, {})).json()).toEqual({ count: 1 });
+    const again = await until(async () => {
+      const found = (await deliveries(id)).find(({ event_seq }: any) => event_seq === given_up.event_seq);
+      return found.state === "delivered" ? found : undefined;
+    }, "the third try");
+    expect(again.attempts).toBe(3);
+    const one = { event_seq: given_up.event_seq };
+    expect((await ask("POST", `${hooks}/redeliver/${id}`, one)).json()).toEqual({ count: 1 });
+    expect((await ask("POST", `${hooks}/redeliver/${id}`, { event_seq: 10 ** 9 })).status).toBe(404);
+    later(-25 * 3_600_000);
+  });
+
+  test("holds up no other endpoint", async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await endpoint("/slow");
+    const fast = await endpoint("/fast");
+    receiver.answer = async ({ path }) => {
+      if (path === "/slow") await held;
+      return new Response("");
+    };
+    for (let round = 0; round < 5; round++) await change();
+    await settled(fast.id, "delivered", 5);
+    expect(receiver.messages.filter(({ path }) => path === "/slow")).toHaveLength(1);
+    release();
+    await arrived(10);
+  });
+
+  test.each([
+    ["301", 301],
+    ["302", 302],
+    ["404", 404],
+    ["410", 410],
+    ["a redirect to where there is nobody", 308],
+  ])("counts as failed: %s", async (_, status) => {
+    const { id } = await endpoint();
+    receiver.answer = () => new Response("", { status, headers: { location: "http://127.0.0.1:1/" } });
+    await change();
+    const [found] = await until(async () => {
+      const all = await deliveries(id, "?state=pending");
+      return all[0]?.attempts === 1 ? all : undefined;
+    }, "the first try");
+    expect(found.error).toBe(
+      status === 308 ? "127.0.0.1: the connection was refused" : `the receiver answered ${status}`,
+    );
+  });
+});
+
+describe("targets of the server's own network", () => {
+  let strict: TestServer;
+  let asked: Ask;
+  beforeAll(async () => {
+    strict = await startTestServer({ allowed_targets: "" });
+    ({ ask: asked } = await strict.workspace());
+  });
+  afterAll(() => strict.stop());
+
+  test.each([
+    ["loopback", "http://127.0.0.1:8000/"],
+    ["loopback in other words", "http://2130706433/"],
+    ["loopback of IPv6", "http://[::1]/"],
+    ["IPv4 in IPv6", "http://[::ffff:10.0.0.1]/"],
+    ["a private network", "https://192.168.1.1/hook"],
+    ["a cloud's metadata", "http://169.254.169.254/latest"],
+    ["no host", "http://"],
+    ["no address", "hook"],
+    ["another scheme", "file:///etc/passwd"],
+    ["what is too long", `https://example.org/${"x".repeat(2_000)}`],
+  ])("are refused: %s", async (_, url) => {
+    const answer = await asked("POST", `${hooks}/create`, { url });
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("`url`")]);
+  });
+
+  test("are refused by name, when the name is resolved", async () => {
+    const { id } = (await expectOk(asked("POST", `${hooks}/create`, { url: "http://localhost:1/x" }))).json();
+    await expectOk(asked("POST", "/w/acme/variables/create", variable()));
+    const found = await until(async () => {
+      const [first] = (await asked("GET", `${hooks}/deliveries/${id}`)).json();
+      return first?.error ? first : undefined;
+    }, "the first try");
+    expect(found.error).toContain("localhost is an address of this machine or of a private network");
+  });
+
+  test("are refused after a redirect", async () => {
+    const elsewhere = Bun.serve({ port: 0, hostname: "127.0.0.2", fetch: () => new Response("secrets") });
+    const { id } = await endpoint();
+    receiver.answer = () => Response.redirect(`http://127.0.0.2:${elsewhere.port}/`, 307);
+    await change();
+    const found = await until(async () => {
+      const [first] = await deliveries(id);
+      return first?.error ? first : undefined;
+    }, "the first try");
+    expect(found.error).toContain("127.0.0.2 is an address of this machine");
+    await elsewhere.stop(true);
+  });
+});
+
+test.each([
+  ["no type", { types: [] }, "types"],
+  ["an unknown type", { types: ["CreateEverything"] }, "types"],
+])("%s is refused", async (_, more, field) => {
+  const answer = await ask("POST", `${hooks}/create`, { url: receiver.url, ...more });
+  expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(field)]);
+});
+
+test("the same address twice is refused", async () => {
+  await endpoint("/twice");
+  const answer = await ask("POST", `${hooks}/create`, { url: `${receiver.url}/twice` });
+  expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("already")]);
+});
+
+test("endpoints are the admins' affair", async () => {
+  const { id } = await endpoint();
+  const { ask: developer } = await server.member("acme", "developer");
+  const calls: [string, string, object?][] = [
+    ["POST", "create", { url: receiver.url }],
+    ["GET", "list"],
+    ["POST", `update/${id}`, {}],
+    ["DELETE", `delete/${id}`],
+    ["POST", `rotate_secret/${id}`],
+    ["GET", `deliveries/${id}`],
+    ["POST", `redeliver/${id}`, {}],
+  ];
+  for (const [method, path, body] of calls) {
+    expect((await developer(method, `${hooks}/${path}`, body)).status).toBe(403);
+  }
+});
