@@ -25,6 +25,7 @@ import { createQueue } from "./queue/queue.ts";
 import { createRunner } from "./runner/runner.ts";
 import { createPruner } from "./worker/pruner.ts";
 import { createRescuer } from "./worker/rescuer.ts";
+import { createScheduler } from "./worker/scheduler.ts";
 import { createWebhookSender } from "./worker/webhook-sender.ts";
 import { createWorker } from "./worker/worker.ts";
 
@@ -107,6 +108,10 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       started.push(() => worker.stop(config.drain_s * 1000));
     }
     if (role === "all") {
+      const scheduler = createScheduler(app);
+      scheduler.start();
+      started.push(() => scheduler.stop());
+
       const sender = createWebhookSender(app);
       sender.start();
       started.push(() => sender.stop());

@@ -26,6 +26,7 @@ import { runOperations } from "./jobs/run-operations.ts";
 import { workflowOperations } from "./jobs/workflow-operations.ts";
 import { resourceOperations } from "./resources/operations.ts";
 import { resourceTypeOperations } from "./resources/type-operations.ts";
+import { scheduleOperations } from "./schedules/operations.ts";
 import { scriptOperations } from "./scripts/operations.ts";
 import { storageConnectionOperations } from "./storage/connection-operations.ts";
 import { storageOperations } from "./storage/operations.ts";
@@ -76,6 +77,7 @@ export const features: Feature[] = [
   { file: "src/features/jobs/metrics-operations.ts", operations: metricsOperations },
   { file: "src/features/jobs/cancel-operations.ts", operations: cancelOperations },
   { file: "src/features/concurrency-groups/operations.ts", operations: concurrencyGroupOperations },
+  { file: "src/features/schedules/operations.ts", operations: scheduleOperations },
   { file: "src/features/webhooks/operations.ts", operations: webhookOperations },
   { file: "src/http/openapi.ts", operations: [openapiOperation(() => operations)] },
 ];

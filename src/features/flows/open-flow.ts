@@ -54,7 +54,7 @@ const StopCondition = z.looseObject({
   error_message: optionalText,
 });
 
-const Retry = z.looseObject({
+export const Retry = z.looseObject({
   constant: optional(z.looseObject({ attempts: count, seconds })),
   exponential: optional(
     z.looseObject({

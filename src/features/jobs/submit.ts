@@ -67,6 +67,8 @@ export interface Submission {
   cache_ttl?: number | undefined;
   /** Arguments, result and log are never stored; only a caller who waits for the result can ask for that. */
   delete_after_use?: boolean | undefined;
+  /** What set it off, where that is not a call. */
+  trigger?: { kind: string; created_by: string; schedule_path: string | undefined } | undefined;
 }
 
 export interface SubmitHow {
@@ -312,7 +314,7 @@ function toRow(
   when: { now: Date; scheduled_for: Date; direct: boolean },
 ): Job {
   const { member, identity } = ctx.caller;
-  const { runs_as, concurrency } = submission;
+  const { runs_as, concurrency, trigger } = submission;
   return {
     ...UNFINISHED,
     kind: submission.kind,
@@ -330,7 +332,7 @@ function toRow(
     id: options.job_id ?? newJobId(),
     workspace_id: member.workspace_id,
     state: when.direct ? "running" : "queued",
-    created_by: displayName(identity.token?.label, member.username),
+    created_by: trigger?.created_by ?? displayName(identity.token?.label, member.username),
     permissioned_as:
       runs_as?.permissioned_as ?? identity.token?.job?.permissioned_as ?? `u/${member.username}`,
     email: runs_as?.email ?? identity.email,
@@ -342,8 +344,8 @@ function toRow(
     worker: when.direct ? ctx.app.queue.worker : null,
     parent_job: options.parent_job ?? null,
     root_job: options.root_job ?? null,
-    trigger_kind: "webhook",
-    schedule_path: null,
+    trigger_kind: trigger?.kind ?? "webhook",
+    schedule_path: trigger?.schedule_path ?? null,
     flow_step_id: null,
     flow_index: null,
     flow_version: submission.flow?.version ?? null,

@@ -1,0 +1,241 @@
+import { z } from "zod";
+import {
+  flag,
+  moment,
+  type Operation,
+  operation,
+  optional,
+  responds,
+  wholeNumber,
+} from "../../http/operation.ts";
+import { Retry } from "../flows/open-flow.ts";
+import { nextRuns } from "./cron.ts";
+import * as service from "./service.ts";
+import type { Schedule } from "./tables.ts";
+
+const base = "/w/{workspace}/schedules" as const;
+
+/** How many times to come a preview tells. */
+const PREVIEWED = 5;
+
+const object = z.record(z.string(), z.unknown());
+const orNull = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? null);
+const orFalse = z
+  .boolean()
+  .nullish()
+  .transform((value) => value ?? false);
+const times = z.number().int().min(1);
+
+const changeable = {
+  schedule: z.string(),
+  timezone: z.string(),
+  args: object.nullish().transform((value) => value ?? {}),
+  summary: orNull(z.string()),
+  description: orNull(z.string()),
+  tag: orNull(z.string()),
+  no_flow_overlap: orFalse,
+  paused_until: orNull(moment),
+  retry: orNull(Retry),
+  cron_version: orNull(z.string()),
+  ws_error_handler_muted: orFalse,
+  on_failure: orNull(z.string()),
+  on_failure_times: orNull(times),
+  on_failure_exact: orNull(z.boolean()),
+  on_failure_extra_args: orNull(object),
+  on_recovery: orNull(z.string()),
+  on_recovery_times: orNull(times),
+  on_recovery_extra_args: orNull(object),
+  on_success: orNull(z.string()),
+  on_success_extra_args: orNull(object),
+};
+
+const EditSchedule = z.object(changeable);
+const NewSchedule = z.object({
+  path: z.string(),
+  script_path: z.string(),
+  is_flow: orFalse,
+  enabled: z
+    .boolean()
+    .nullish()
+    .transform((value) => value ?? true),
+  ...changeable,
+});
+
+const ScheduleRecord = z
+  .object({
+    workspace_id: z.string(),
+    path: z.string(),
+    edited_by: z.string(),
+    edited_at: moment,
+    schedule: z.string(),
+    timezone: z.string(),
+    enabled: z.boolean(),
+    script_path: z.string(),
+    is_flow: z.boolean(),
+    args: object,
+    extra_perms: z.record(z.string(), z.boolean()),
+    email: z.string(),
+    error: z.string().nullish(),
+    summary: z.string().nullish(),
+    description: z.string().nullish(),
+    tag: z.string().nullish(),
+    no_flow_overlap: z.boolean(),
+    paused_until: moment.nullish(),
+    retry: z.unknown().nullish(),
+    cron_version: z.string().nullish(),
+    ws_error_handler_muted: z.boolean(),
+    on_failure: z.string().nullish(),
+    on_failure_times: z.number().nullish(),
+    on_failure_exact: z.boolean().nullish(),
+    on_failure_extra_args: object.nullish(),
+    on_recovery: z.string().nullish(),
+    on_recovery_times: z.number().nullish(),
+    on_recovery_extra_args: object.nullish(),
+    on_success: z.string().nullish(),
+    on_success_extra_args: object.nullish(),
+    /** When it runs next: an extension. */
+    next_at: moment.nullish(),
+  })
+  .meta({ id: "Schedule" });
+
+const toRecord = (row: Schedule): z.input<typeof ScheduleRecord> => row;
+
+export const createSchedule = operation({
+  name: "createSchedule",
+  method: "POST",
+  path: `${base}/create`,
+  access: "author",
+  summary: "Run a script or flow at times that cron tells, in a time zone",
+  body: NewSchedule,
+  responds: responds.text("the schedule's path"),
+  audit: { operation: "schedule.create", action_kind: "Create" },
+  run: async (ctx, { body }) => {
+    await service.createSchedule(ctx, body as service.ScheduleBody);
+    return body.path;
+  },
+});
+
+export const updateSchedule = operation({
+  name: "updateSchedule",
+  method: "POST",
+  path: `${base}/update/{path}`,
+  access: "author",
+  summary: "Change a schedule; its runs act as whoever did so last",
+  body: EditSchedule,
+  responds: responds.text("the schedule's path"),
+  audit: { operation: "schedule.edit", action_kind: "Update" },
+  run: async (ctx, { path, body }) => {
+    await service.updateSchedule(ctx, path, body as Parameters<typeof service.updateSchedule>[2]);
+    return path;
+  },
+});
+
+export const setScheduleEnabled = operation({
+  name: "setScheduleEnabled",
+  method: "POST",
+  path: `${base}/setenabled/{path}`,
+  access: "author",
+  summary: "Switch a schedule on or off",
+  body: z.object({ enabled: z.boolean() }),
+  responds: responds.text("confirmation"),
+  audit: { operation: "schedule.setenabled", action_kind: "Update" },
+  run: async (ctx, { path, body }) => {
+    await service.setEnabled(ctx, path, body.enabled);
+    return `schedule ${path} ${body.enabled ? "enabled" : "disabled"}`;
+  },
+});
+
+export const deleteSchedule = operation({
+  name: "deleteSchedule",
+  method: "DELETE",
+  path: `${base}/delete/{path}`,
+  access: "author",
+  summary: "Delete a schedule; what runs goes on",
+  responds: responds.text("confirmation"),
+  audit: { operation: "schedule.delete", action_kind: "Delete" },
+  run: async (ctx, { path }) => {
+    await service.deleteSchedule(ctx, path);
+    return `schedule ${path} deleted`;
+  },
+});
+
+export const getSchedule = operation({
+  name: "getSchedule",
+  method: "GET",
+  path: `${base}/get/{path}`,
+  access: "member",
+  summary: "Read a schedule",
+  responds: responds.json(ScheduleRecord),
+  run: async (ctx, { path }) => toRecord(await service.getSchedule(ctx, path)),
+});
+
+const existsSchedule = operation({
+  name: "existsSchedule",
+  method: "GET",
+  path: `${base}/exists/{path}`,
+  access: "member",
+  summary: "Say whether there is a schedule at a path",
+  responds: responds.json(z.boolean()),
+  run: (ctx, { path }) => service.scheduleExists(ctx, path),
+});
+
+const page = { page: wholeNumber.default(1), per_page: wholeNumber.min(1).max(10_000).default(1_000) };
+
+export const listSchedules = operation({
+  name: "listSchedules",
+  method: "GET",
+  path: `${base}/list`,
+  access: "member",
+  summary: "List schedules, last edited first",
+  query: z.object({
+    path: optional(z.string()),
+    is_flow: optional(flag),
+    path_start: optional(z.string()),
+    ...page,
+  }),
+  responds: responds.json(z.array(ScheduleRecord)),
+  run: async (ctx, { query }) => (await service.listSchedules(ctx, query)).map(toRecord),
+});
+
+const Ran = z.object({ id: z.string(), success: z.boolean(), duration_ms: z.number() });
+
+const listSchedulesWithJobs = operation({
+  name: "listSchedulesWithJobs",
+  method: "GET",
+  path: `${base}/list_with_jobs`,
+  access: "member",
+  summary: "List schedules with the last runs of each",
+  query: z.object(page),
+  responds: responds.json(z.array(ScheduleRecord.extend({ jobs: z.array(Ran) }))),
+  run: async (ctx, { query }) => {
+    const rows = await service.listSchedules(ctx, query);
+    return Promise.all(
+      rows.map(async (row) => ({ ...toRecord(row), jobs: await service.lastRuns(ctx, row) })),
+    );
+  },
+});
+
+export const previewSchedule = operation({
+  name: "previewSchedule",
+  method: "POST",
+  path: "/schedules/preview",
+  access: "user",
+  bound: true,
+  scope: { domain: "schedules", action: "read" },
+  summary: "Tell the next times of a rule",
+  body: z.object({ schedule: z.string(), timezone: z.string(), cron_version: optional(z.string()) }),
+  responds: responds.json(z.array(moment)),
+  run: ({ app }, { body }) => nextRuns(body.schedule, body.timezone, app.clock(), PREVIEWED),
+});
+
+export const scheduleOperations: Operation[] = [
+  createSchedule,
+  updateSchedule,
+  setScheduleEnabled,
+  deleteSchedule,
+  getSchedule,
+  existsSchedule,
+  listSchedules,
+  listSchedulesWithJobs,
+  previewSchedule,
+];
