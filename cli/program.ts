@@ -23,6 +23,7 @@ const NOUNS: Record<string, Noun> = {
   script: { summary: "deploy and list scripts", load: () => import("./commands/script.ts") },
   flow: { summary: "deploy, run, list and draw flows", load: () => import("./commands/flow.ts") },
   variable: { summary: "read and write variables and secrets", load: () => import("./commands/variable.ts") },
+  schedule: { summary: "run scripts and flows at given times", load: () => import("./commands/schedule.ts") },
   webhook: {
     summary: "tell other services of what changes in a workspace",
     load: () => import("./commands/webhook.ts"),

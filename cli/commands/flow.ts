@@ -8,7 +8,7 @@ import {
   updateFlow,
 } from "../../src/features/flows/operations.ts";
 import type { NewFlow } from "../../src/features/flows/records.ts";
-import { type CommonOptions, examples, leaf, noun, withClient, workspaceFor } from "../command.ts";
+import { examples, inWorkspace, noun, type WorkspaceOptions, withClient, workspaceFor } from "../command.ts";
 import { type FlowFile, pathOfFolder, readFlowFile } from "../flow-file.ts";
 import { CliError, usageError } from "../terminal/failure.ts";
 import { toMermaid } from "../terminal/flow-mermaid.ts";
@@ -17,13 +17,6 @@ import { note, print, printJson, printTable } from "../terminal/output.ts";
 import { withProgress } from "../terminal/progress.ts";
 import type { Client } from "../transport.ts";
 import { type RunOptions, runCode } from "./run.ts";
-
-interface WorkspaceOptions extends CommonOptions {
-  workspace?: string;
-}
-
-const inWorkspace = (name: string, summary: string) =>
-  leaf(name, summary).option("--workspace <id>", "workspace to work in (env SVC_WORKSPACE)");
 
 const push = inWorkspace("push", "deploy a file as a new version of a flow")
   .argument("<file>", "OpenFlow in YAML or JSON, or a folder with a flow.yaml")

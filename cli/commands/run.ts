@@ -1,5 +1,6 @@
 import { Option } from "commander";
 import { cancelQueuedJob } from "../../src/features/jobs/cancel-operations.ts";
+import { readArguments, readSource } from "../arguments.ts";
 import { examples, inWorkspace, type WorkspaceOptions, withClient } from "../command.ts";
 import { followJob, type JobRef, type Watcher } from "../jobs/follow.ts";
 import { openSteps } from "../jobs/follow-steps.ts";
@@ -7,12 +8,11 @@ import { tellOutcome } from "../jobs/outcome.ts";
 import { type Code, startJob, type When } from "../jobs/start.ts";
 import { ANEW, readJob } from "../jobs/wait.ts";
 import { momentOf, secondsOf, wholeNumber } from "../options.ts";
-import { usageError } from "../terminal/failure.ts";
 import { withInterrupt } from "../terminal/interrupt.ts";
 import { openLive } from "../terminal/live.ts";
 import { note, print, printJson } from "../terminal/output.ts";
 import type { Client } from "../transport.ts";
-import { languageOf, readSource } from "./script.ts";
+import { languageOf } from "./script.ts";
 
 export interface RunOptions extends WorkspaceOptions {
   data?: string;
@@ -85,26 +85,6 @@ async function readCode(path: string): Promise<Code> {
   if (/^[ufg]\//.test(path)) return { path };
   const content = await readSource(path, "the path of a script begins with u/ or f/, such as u/ann/hello");
   return { content, language: languageOf(path) };
-}
-
-const DATA_HINT = `such as -d '{"name":"Bob"}', -d @file, or -d - for stdin`;
-
-async function readArguments(data: string | undefined): Promise<Record<string, unknown>> {
-  if (data === undefined) return {};
-  const text = await readData(data);
-  try {
-    const value = JSON.parse(text) as unknown;
-    if (typeof value === "object" && value !== null && !Array.isArray(value))
-      return value as Record<string, unknown>;
-  } catch (cause) {
-    throw usageError(`--data is not JSON: ${(cause as Error).message}`, DATA_HINT);
-  }
-  throw usageError("--data must be a JSON object: its keys are the script's arguments", DATA_HINT);
-}
-
-async function readData(data: string): Promise<string> {
-  if (data === "-" || data === "@-") return Bun.stdin.text();
-  return data.startsWith("@") ? readSource(data.slice(1)) : data;
 }
 
 /** Nobody waits for the job: its id is all there is to tell. */

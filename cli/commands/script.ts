@@ -5,6 +5,7 @@ import {
   getScriptDeploymentStatus,
   listScripts,
 } from "../../src/features/scripts/operations.ts";
+import { readSource } from "../arguments.ts";
 import { examples, inWorkspace, noun, type WorkspaceOptions, withClient, workspaceFor } from "../command.ts";
 import { CliError, usageError } from "../terminal/failure.ts";
 import { note, print, printJson, printTable } from "../terminal/output.ts";
@@ -27,19 +28,6 @@ export function languageOf(file: string): "bun" | "bash" | "python3" {
   throw usageError(
     `${basename(file)}: the language is told by the ending, one of ${Object.keys(LANGUAGE_OF).join(" ")}`,
   );
-}
-
-/** The text of a file. @throws a usage error when it cannot be read */
-export async function readSource(file: string, hint?: string): Promise<string> {
-  try {
-    return await Bun.file(file).text();
-  } catch (cause) {
-    const { code, message } = cause as Error & { code?: string };
-    throw usageError(
-      code === "ENOENT" ? `there is no file ${file}` : `${file} cannot be read: ${message}`,
-      hint,
-    );
-  }
 }
 
 const push = inWorkspace("push", "deploy a file as a new version of a script")

@@ -9,16 +9,9 @@ import {
   rotateWebhookSecret,
   updateWebhook,
 } from "../../src/features/webhooks/operations.ts";
-import { type CommonOptions, examples, leaf, noun, withClient, workspaceFor } from "../command.ts";
+import { examples, inWorkspace, noun, type WorkspaceOptions, withClient, workspaceFor } from "../command.ts";
 import { usageError } from "../terminal/failure.ts";
 import { note, print, printJson, printTable } from "../terminal/output.ts";
-
-interface WorkspaceOptions extends CommonOptions {
-  workspace?: string;
-}
-
-const inWorkspace = (name: string, summary: string) =>
-  leaf(name, summary).option("--workspace <id>", "workspace to work in (env SVC_WORKSPACE)");
 
 const collect = (value: string, before: string[] = []) => [...before, value];
 

@@ -1,0 +1,52 @@
+/** `svc schedule`: set up, shown with the next times in words, switched off, removed. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { deploy, startTestServer, type TestServer } from "../harness.ts";
+import { newPlace, type Place } from "./program.ts";
+
+let server: TestServer;
+let place: Place;
+
+beforeAll(async () => {
+  place = newPlace();
+  server = await startTestServer({ data_dir: place.data_dir });
+  const { ask } = await server.workspace("acme");
+  await deploy(ask, "acme", "u/admin/report", "export const main = () => 1");
+});
+afterAll(async () => {
+  await server.stop();
+  place[Symbol.dispose]();
+});
+
+const schedule = (...args: string[]) => place.svc(["schedule", ...args, "--workspace", "acme"]);
+const TIME = /^ {2}(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day \d+ \w+ \d{4}, 09:00:00 \S+ \(in \d+[hd]\)$/;
+
+test("a schedule from its creation to its end", async () => {
+  const path = "u/admin/nightly";
+  const rule = ["0 9 * * *", "--timezone", "Europe/Berlin"];
+  const made = await schedule("create", path, ...rule, "--run", "u/admin/report", "-d", '{"n":1}');
+  expect(made.code).toBe(0);
+  const [said, ...times] = made.err.trimEnd().split("\n");
+  expect(said).toBe(`schedule ${path} created`);
+  expect(times).toHaveLength(5);
+  for (const time of times) expect(time).toMatch(TIME);
+
+  const shown = (await schedule("show", path)).out.split("\n");
+  expect(shown[0]).toBe(`${path}: 0 9 * * * in Europe/Berlin, runs u/admin/report`);
+  expect((await schedule("disable", path)).code).toBe(0);
+  expect((await schedule("list")).out).toBe(`${path}\t0 9 * * *\tEurope/Berlin\tu/admin/report\toff\t\n`);
+  expect((await schedule("show", path)).out).toContain("switched off");
+  expect((await schedule("enable", path)).code).toBe(0);
+  expect((await schedule("delete", path)).code).toBe(0);
+  expect((await schedule("list")).out).toBe("");
+}, 30_000);
+
+test.each([
+  ["a rule without quotes", ["create", "u/admin/x", "0", "9"], 2, "put it in quotes"],
+  ["a rule that is none", ["create", "u/admin/x", "0 99 * * *", "--run", "u/admin/report"], 1, "`schedule`"],
+  ["a script that is not there", ["create", "u/admin/x", "0 9 * * *"], 1, "u/admin/x"],
+  ["arguments that are none", ["create", "u/admin/x", "0 9 * * *", "-d", "[]"], 2, "JSON object"],
+  ["no zone", ["preview", "0 9 * * *", "--timezone", "Mars/Base"], 1, "`timezone`"],
+])("%s is refused", async (_, args, code, says) => {
+  const refused = args[0] === "preview" ? await place.svc(["schedule", ...args]) : await schedule(...args);
+  expect([refused.code, refused.err]).toEqual([code, expect.stringContaining(says)]);
+});
