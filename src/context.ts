@@ -56,8 +56,14 @@ export interface Member {
   operator: boolean;
   disabled: boolean;
   created_at: Date;
+  /** Names of the groups it is in. `all`, which everybody is in, is not among them. */
   groups: string[];
+  /** What it may do with what is in a folder, by the folder's name; in one that is not here, nothing. */
+  folders: ReadonlyMap<string, FolderRight>;
 }
+
+/** Each says more than the one before: owners also give rights, rename and archive. */
+export type FolderRight = "read" | "write" | "owner";
 
 /** Who calls. */
 export interface Caller {

@@ -22,3 +22,23 @@ export function someText(list: AnyColumn, test: (text: SQL) => SQL): SQL {
   const unpackable = sql`CASE WHEN strpos(${list}, ${"\\u0000"}) = 0 THEN ${list}::json END`;
   return sql`EXISTS (SELECT 1 FROM json_array_elements_text(${unpackable}) AS element(value) WHERE ${test(text)})`;
 }
+
+/** Whether a text stands anywhere in the column, every character of it literal. */
+export function containsText(column: AnyColumn, text: string): SQL {
+  return dialect === "sqlite" ? sql`instr(${column}, ${text}) > 0` : sql`strpos(${column}, ${text}) > 0`;
+}
+
+/** The first two parts of a path, such as `u/ann` of `u/ann/x`; of what has less than three parts, no path's. */
+export function placeOf(path: AnyColumn): SQL {
+  const rest = sql`substr(${path}, 3)`;
+  const slash = dialect === "sqlite" ? sql`instr(${rest}, '/')` : sql`strpos(${rest}, '/')`;
+  return sql`substr(${path}, 1, ${slash} + 1)`;
+}
+
+/** Whether an object that is stored as JSON has one of the keys. */
+export function hasKey(object: AnyColumn, keys: readonly string[]): SQL {
+  const entries = dialect === "sqlite" ? sql`json_each(${object})` : sql`json_object_keys(${object}::json)`;
+  const alias = dialect === "sqlite" ? sql`entry` : sql`entry(key)`;
+  // Most objects are empty: those are not taken apart.
+  return sql`(${object} <> '{}' AND EXISTS (SELECT 1 FROM ${entries} AS ${alias} WHERE entry.key IN ${[...keys]}))`;
+}

@@ -1,9 +1,11 @@
 /** The one list of features: a new one is a line here. The folder is where `svc routes` says an operation lives. */
 import { openapiOperation } from "../http/openapi.ts";
 import type { Operation } from "../http/operation.ts";
+import { aclOperations } from "./acls/operations.ts";
 import { auditOperations } from "./audit/operations.ts";
 import { concurrencyGroupOperations } from "./concurrency-groups/operations.ts";
 import { draftOperations } from "./drafts/operations.ts";
+import { favoriteOperations } from "./favorites/operations.ts";
 import { approvalOperations } from "./flows/approvals/operations.ts";
 import { approvalPageOperations } from "./flows/approvals/page-operations.ts";
 import { flowDependencyOperations } from "./flows/dependency-operations.ts";
@@ -12,6 +14,9 @@ import { flowOperations } from "./flows/operations.ts";
 import { flowPreviewOperations } from "./flows/preview-operations.ts";
 import { flowRestartOperations } from "./flows/restart-operations.ts";
 import { flowResultOperations } from "./flows/result-operations.ts";
+import { folderOperations } from "./folders/operations.ts";
+import { groupOperations } from "./groups/operations.ts";
+import { inputOperations } from "./inputs/operations.ts";
 import { instanceOperations } from "./instance/operations.ts";
 import { batchOperations } from "./jobs/batch-operations.ts";
 import { cancelOperations } from "./jobs/cancel-operations.ts";
@@ -52,6 +57,11 @@ export const features: Feature[] = [
   { file: "src/features/variables/operations.ts", operations: variableOperations },
   { file: "src/features/resources/operations.ts", operations: resourceOperations },
   { file: "src/features/resources/type-operations.ts", operations: resourceTypeOperations },
+  { file: "src/features/folders/operations.ts", operations: folderOperations },
+  { file: "src/features/groups/operations.ts", operations: groupOperations },
+  { file: "src/features/acls/operations.ts", operations: aclOperations },
+  { file: "src/features/favorites/operations.ts", operations: favoriteOperations },
+  { file: "src/features/inputs/operations.ts", operations: inputOperations },
   { file: "src/features/storage/operations.ts", operations: storageOperations },
   { file: "src/features/storage/connection-operations.ts", operations: storageConnectionOperations },
   { file: "src/features/audit/operations.ts", operations: auditOperations },

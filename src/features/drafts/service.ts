@@ -2,11 +2,10 @@
 import { and, eq } from "drizzle-orm";
 import type { WorkspaceContext } from "../../context.ts";
 import type { Reader } from "../../database/database.ts";
-import { Forbidden, NotFound } from "../../errors.ts";
+import { NotFound } from "../../errors.ts";
 import { checkPath } from "../../lib/paths.ts";
-import { flows } from "../flows/tables.ts";
-import { canWrite } from "../permissions.ts";
-import { findLatest } from "../scripts/versions.ts";
+import { entriesOf, KINDS } from "../acls/kinds.ts";
+import { requireWrite } from "../permissions.ts";
 import { drafts } from "./tables.ts";
 
 export type DraftKind = (typeof drafts.$inferSelect)["kind"];
@@ -33,7 +32,7 @@ export async function saveDraft(
 ): Promise<void> {
   const path = checkPath(draft.path);
   const place = { workspace_id: ctx.caller.member.workspace_id, kind: draft.kind, path };
-  await requireWrite(ctx, place);
+  await requireWriteAt(ctx, place);
   await ctx.write({ resource: path }, async (tx) => {
     const row = { ...place, value: draft.value, created_by: ctx.username, created_at: ctx.app.clock() };
     await tx
@@ -49,7 +48,7 @@ export async function deleteDraft(
   { kind, path }: { kind: DraftKind; path: string },
 ): Promise<void> {
   const place = { workspace_id: ctx.caller.member.workspace_id, kind, path };
-  await requireWrite(ctx, place);
+  await requireWriteAt(ctx, place);
   await ctx.write({ resource: path }, async (tx) => {
     const deleted = await tx.delete(drafts).where(at(place)).returning({ path: drafts.path });
     if (deleted.length === 0) {
@@ -59,21 +58,8 @@ export async function deleteDraft(
 }
 
 /** Who may deploy there may keep a draft there. */
-async function requireWrite(ctx: WorkspaceContext, place: Place): Promise<void> {
-  if (!canWrite(ctx.caller.member, place.path, await permissionsOf(ctx.app.db.read, place))) {
-    throw new Forbidden(`${ctx.username} may not write to ${place.path}`);
-  }
-}
-
-async function permissionsOf(
-  db: Reader,
-  { workspace_id, kind, path }: Place,
-): Promise<Record<string, boolean>> {
-  if (kind === "script") return (await findLatest(db, workspace_id, path))?.extra_perms ?? {};
-  if (kind !== "flow") return {};
-  const [flow] = await db
-    .select({ extra_perms: flows.extra_perms })
-    .from(flows)
-    .where(and(eq(flows.workspace_id, workspace_id), eq(flows.path, path)));
-  return flow?.extra_perms ?? {};
+async function requireWriteAt(ctx: WorkspaceContext, { kind, path, workspace_id }: Place): Promise<void> {
+  const items = KINDS[kind];
+  const entries = items && (await entriesOf(ctx.app.db.read, items, workspace_id, path));
+  requireWrite(ctx.caller.member, path, entries);
 }

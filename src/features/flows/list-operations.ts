@@ -1,11 +1,11 @@
 /** Finding flows. */
 import { and, asc, desc, eq, getTableColumns, sql } from "drizzle-orm";
 import { z } from "zod";
-import type { WorkspaceContext } from "../../context.ts";
 import { startsWith } from "../../database/conditions.ts";
 import { flag, type Operation, operation, paging, responds, toWindow } from "../../http/operation.ts";
 import { drafts } from "../drafts/tables.ts";
-import { canRead } from "../permissions.ts";
+import { isStarred, starredAmong } from "../favorites/service.ts";
+import { readableBy } from "../permissions.ts";
 import { FlowValue } from "./open-flow.ts";
 import { FlowSummary } from "./records.ts";
 import { flows, flowVersions } from "./tables.ts";
@@ -53,11 +53,12 @@ export const listFlows = operation({
   }),
   responds: responds.json(z.array(FlowSummary), "flows without their steps"),
   run: async (ctx, { workspace, query }) => {
-    // There are no favourites here, so no flow is one.
-    if (query.starred_only) return [];
+    const { member } = ctx.caller;
+    const { read } = ctx.app.db;
+    const { offset, limit } = toWindow(query);
     const order = query.order_desc ? desc : asc;
     const { dedicated_worker } = query;
-    const rows = await ctx.app.db.read
+    const rows = await read
       .select(summaryColumns)
       .from(flows)
       .innerJoin(flowVersions, ofVersion)
@@ -66,6 +67,8 @@ export const listFlows = operation({
         and(
           eq(flows.workspace_id, workspace),
           eq(flows.archived, query.show_archived),
+          readableBy(member, flows),
+          query.starred_only ? isStarred(read, member, "flow", flows.path) : undefined,
           query.include_draft_only ? undefined : eq(flows.draft_only, false),
           query.created_by ? eq(flows.edited_by, query.created_by) : undefined,
           query.path_exact ? eq(flows.path, query.path_exact) : undefined,
@@ -73,26 +76,21 @@ export const listFlows = operation({
           dedicated_worker === undefined ? undefined : eq(flows.dedicated_worker, dedicated_worker),
         ),
       )
-      .orderBy(order(flows.version));
-    const { offset, limit } = toWindow(query);
-    return rows
-      .filter(readableBy(ctx))
-      .slice(offset, offset + limit)
-      .map(({ deployment_msg, description, ...row }) => ({
-        ...row,
-        starred: false,
-        ...(query.without_description ? {} : { description }),
-        ...(query.with_deployment_msg ? { deployment_msg } : {}),
-      }));
+      .orderBy(order(flows.version))
+      .limit(limit)
+      .offset(offset);
+    const paths = rows.map(({ path }) => path);
+    const starred = await starredAmong(read, member, "flow", paths);
+    return rows.map(({ deployment_msg, description, ...row }) => ({
+      ...row,
+      starred: starred.has(row.path),
+      ...(query.without_description ? {} : { description }),
+      ...(query.with_deployment_msg ? { deployment_msg } : {}),
+    }));
   },
 });
 
 const isLive = (workspace: string) => and(eq(flows.workspace_id, workspace), eq(flows.archived, false));
-
-const readableBy =
-  ({ caller }: WorkspaceContext) =>
-  ({ path, extra_perms }: { path: string; extra_perms: Record<string, boolean> }) =>
-    canRead(caller.member, path, extra_perms);
 
 const listFlowPaths = operation({
   name: "listFlowPaths",
@@ -102,13 +100,12 @@ const listFlowPaths = operation({
   summary: "List the paths of flows",
   responds: responds.json(z.array(z.string())),
   run: async (ctx, { workspace }) => {
-    const { path, extra_perms } = flows;
     const rows = await ctx.app.db.read
-      .select({ path, extra_perms })
+      .select({ path: flows.path })
       .from(flows)
-      .where(isLive(workspace))
-      .orderBy(asc(path));
-    return rows.filter(readableBy(ctx)).map((row) => row.path);
+      .where(and(isLive(workspace), readableBy(ctx.caller.member, flows)))
+      .orderBy(asc(flows.path));
+    return rows.map(({ path }) => path);
   },
 });
 
@@ -119,16 +116,13 @@ const listSearchFlow = operation({
   access: "member",
   summary: "List flows with their steps, to be searched in",
   responds: responds.json(z.array(z.object({ path: z.string(), value: FlowValue }))),
-  run: async (ctx, { workspace }) => {
-    const { path, extra_perms } = flows;
-    const rows = await ctx.app.db.read
-      .select({ path, extra_perms, value: flowVersions.value })
+  run: (ctx, { workspace }) =>
+    ctx.app.db.read
+      .select({ path: flows.path, value: flowVersions.value })
       .from(flows)
       .innerJoin(flowVersions, ofVersion)
-      .where(isLive(workspace))
-      .orderBy(asc(path));
-    return rows.filter(readableBy(ctx)).map((row) => ({ path: row.path, value: row.value }));
-  },
+      .where(and(isLive(workspace), readableBy(ctx.caller.member, flows)))
+      .orderBy(asc(flows.path)),
 });
 
 const existsFlowByPath = operation({

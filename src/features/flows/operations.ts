@@ -1,7 +1,8 @@
 import { and, desc, eq } from "drizzle-orm";
 import { z } from "zod";
-import { type Operation, operation, responds } from "../../http/operation.ts";
+import { flag, type Operation, operation, responds } from "../../http/operation.ts";
 import { draftOf } from "../drafts/service.ts";
+import { hasStarred } from "../favorites/service.ts";
 import { FlowRecord, FlowVersionRecord, NewFlow } from "./records.ts";
 import * as service from "./service.ts";
 import { flowVersions } from "./tables.ts";
@@ -54,8 +55,13 @@ export const getFlowByPath = operation({
   path: `${base}/get/{path}`,
   access: "member",
   summary: "Read the newest version of a flow",
+  query: z.object({ with_starred_info: flag.default(false) }),
   responds: responds.json(FlowRecord),
-  run: async (ctx, { path }) => toRecord(await service.getFlow(ctx, path)),
+  run: async (ctx, { path, query }) => {
+    const found = toRecord(await service.getFlow(ctx, path));
+    if (!query.with_starred_info) return found;
+    return { ...found, starred: await hasStarred(ctx, { kind: "flow", path }) };
+  },
 });
 
 const getFlowByPathWithDraft = operation({

@@ -2,13 +2,14 @@
 import { and, eq, inArray, isNotNull, ne, notInArray } from "drizzle-orm";
 import type { WorkspaceContext } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
-import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
+import { BadRequest, NotFound } from "../../errors.ts";
 import { newJobId } from "../../lib/ids.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { insertJob } from "../../queue/driver.ts";
 import { jobs } from "../../queue/tables.ts";
 import { drafts } from "../drafts/tables.ts";
-import { canRead, canWrite } from "../permissions.ts";
+import { moveStars } from "../favorites/service.ts";
+import { canRead, requireManage, requireWrite } from "../permissions.ts";
 import { checkOnBehalfOf } from "../scripts/service.ts";
 import { checkScopes } from "../tokens/scopes.ts";
 import { type LockedFlow, lockWhatNeedsNothing } from "./locks.ts";
@@ -39,7 +40,7 @@ export async function createFlow(ctx: WorkspaceContext, body: NewFlow): Promise<
   return ctx.write({ resource: path }, async (tx) => {
     await tx.lock(`flow ${workspace_id} ${path}`);
     const previous = await findFlow(tx, workspace_id, path);
-    requireWrite(ctx, path, previous?.extra_perms);
+    requireWrite(ctx.caller.member, path, previous?.extra_perms);
     if (previous && !previous.archived && !previous.draft_only) {
       throw new BadRequest(`there is a flow at ${path} already: update it to deploy a new version`);
     }
@@ -64,7 +65,7 @@ export async function updateFlow(ctx: WorkspaceContext, old: string, body: NewFl
     // In one order for all, so that two renames never wait for each other.
     for (const each of [...new Set([old, path])].sort()) await tx.lock(`flow ${workspace_id} ${each}`);
     const { flow } = readable(ctx, await findLatest(tx, workspace_id, old), `flow ${old}`);
-    requireWrite(ctx, old, flow.extra_perms);
+    requireWrite(ctx.caller.member, old, flow.extra_perms);
     if (path !== old) await rename(ctx, tx, old, path);
     await store(ctx, tx, { ...body, path }, locked, { ...flow, path });
     return path;
@@ -80,12 +81,15 @@ async function toLocked(body: NewFlow, path: string): Promise<LockedFlow> {
 
 /** Versions go before their flow, as where a version's locks are settled: two transactions never wait for each other. */
 async function rename(ctx: WorkspaceContext, tx: Tx, old: string, path: string): Promise<void> {
-  const { workspace_id } = ctx.caller.member;
+  const { member } = ctx.caller;
+  const { workspace_id } = member;
+  requireManage(member, old, "rename");
   const other = await findFlow(tx, workspace_id, path);
-  requireWrite(ctx, path, other?.extra_perms);
+  requireWrite(member, path, other?.extra_perms);
   if (other) throw new BadRequest(`there is a flow at ${path} already`);
   await tx.update(flowVersions).set({ path }).where(versionsAt(workspace_id, old));
   await tx.update(flows).set({ path }).where(flowAt(workspace_id, old));
+  await moveStars(tx, workspace_id, { kind: "flow", path: old }, path);
   await forgetDraft(tx, workspace_id, old);
   tx.afterCommit(() => forgetFlow(ctx.app, workspace_id, old));
 }
@@ -200,12 +204,6 @@ async function forgetDraft(tx: Tx, workspace_id: string, path: string): Promise<
     .where(and(eq(drafts.workspace_id, workspace_id), eq(drafts.kind, "flow"), eq(drafts.path, path)));
 }
 
-function requireWrite(ctx: WorkspaceContext, path: string, extra_perms: Flow["extra_perms"] = {}): void {
-  if (!canWrite(ctx.caller.member, path, extra_perms)) {
-    throw new Forbidden(`${ctx.username} may not write to ${path}`);
-  }
-}
-
 /** The newest version of a flow. @throws NotFound, also when the caller may not read it */
 export async function getFlow(ctx: WorkspaceContext, path: string): Promise<FlowAt> {
   const { app, caller } = ctx;
@@ -236,7 +234,7 @@ function readable(ctx: WorkspaceContext, found: FlowAt | undefined, what: string
 
 /** Archives a flow, so that nothing of it begins any more, or takes that back. @throws NotFound, Forbidden */
 export function setArchived(ctx: WorkspaceContext, path: string, archived: boolean): Promise<void> {
-  return change(ctx, path, { archived });
+  return change(ctx, path, { archived }, () => requireManage(ctx.caller.member, path, "archive"));
 }
 
 /** @throws NotFound, Forbidden */
@@ -245,12 +243,19 @@ export function setErrorHandlerMuted(
   path: string,
   ws_error_handler_muted: boolean,
 ): Promise<void> {
-  return change(ctx, path, { ws_error_handler_muted });
+  return change(ctx, path, { ws_error_handler_muted }, ({ extra_perms }) =>
+    requireWrite(ctx.caller.member, path, extra_perms),
+  );
 }
 
-async function change(ctx: WorkspaceContext, path: string, set: Partial<Flow>): Promise<void> {
+async function change(
+  ctx: WorkspaceContext,
+  path: string,
+  set: Partial<Flow>,
+  requireRight: (flow: Flow) => void,
+): Promise<void> {
   const { flow } = await getFlow(ctx, path);
-  requireWrite(ctx, path, flow.extra_perms);
+  requireRight(flow);
   await ctx.write({ resource: path }, async (tx) => {
     await tx.update(flows).set(set).where(flowAt(flow.workspace_id, path));
     tx.afterCommit(() => forgetFlow(ctx.app, flow.workspace_id, path));
@@ -264,7 +269,7 @@ export async function setDeploymentMessage(
   message: string,
 ): Promise<void> {
   const { flow, version } = found;
-  requireWrite(ctx, flow.path, flow.extra_perms);
+  requireWrite(ctx.caller.member, flow.path, flow.extra_perms);
   await ctx.write({ resource: flow.path }, async (tx) => {
     await tx.update(flowVersions).set({ deployment_msg: message }).where(eq(flowVersions.id, version.id));
   });
@@ -273,7 +278,7 @@ export async function setDeploymentMessage(
 /** Deletes a flow with its history. Runs that have begun go on, by the versions they began with. */
 export async function deleteFlow(ctx: WorkspaceContext, path: string): Promise<void> {
   const { flow } = await getFlow(ctx, path);
-  requireWrite(ctx, path, flow.extra_perms);
+  requireManage(ctx.caller.member, path, "delete");
   const { workspace_id } = flow;
   await ctx.write({ resource: path }, async (tx) => {
     await tx.lock(`flow ${workspace_id} ${path}`);

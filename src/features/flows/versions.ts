@@ -2,9 +2,10 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import type { Reader } from "../../database/database.ts";
-import { BadRequest, NotFound } from "../../errors.ts";
+import { NotFound } from "../../errors.ts";
 import type { FlowValue } from "../../flow-engine/types.ts";
 import { perApp } from "../../lib/per-app.ts";
+import { NotRunnable } from "../permissions.ts";
 import { type Flow, type FlowVersion, flows, flowVersions } from "./tables.ts";
 
 /** What running a flow needs to know: the steps of one version, and what holds for the flow whichever version it is. */
@@ -196,11 +197,11 @@ async function findAt(db: Reader, which: SQL | undefined): Promise<FlowAt | unde
   return row;
 }
 
-/** @throws BadRequest when it cannot run */
+/** @throws NotRunnable */
 function toDeployed({ flow, version }: FlowAt): DeployedFlow {
   const { workspace_id, path } = flow;
   if (flow.archived) {
-    throw new BadRequest(`flow ${path} in workspace ${workspace_id} is archived and cannot be run`);
+    throw new NotRunnable(`flow ${path} in workspace ${workspace_id} is archived and cannot be run`, flow);
   }
   if (!version.ready) throw notReady(flow, version);
   return {
@@ -220,12 +221,15 @@ function toDeployed({ flow, version }: FlowAt): DeployedFlow {
   };
 }
 
-function notReady({ path }: Flow, { id, lock_job, lock_error_logs }: FlowVersion): BadRequest {
-  if (lock_job === null) return new BadRequest(`flow ${path} is a draft and cannot run: deploy it first`);
+function notReady(flow: Flow, { id, lock_job, lock_error_logs }: FlowVersion): NotRunnable {
+  const { path } = flow;
+  if (lock_job === null) {
+    return new NotRunnable(`flow ${path} is a draft and cannot run: deploy it first`, flow);
+  }
   const why = lock_error_logs
     ? `the dependencies of its scripts could not be resolved: ${lock_error_logs}`
     : "the dependencies of its scripts are still being resolved";
-  return new BadRequest(`version ${id} of flow ${path} cannot run: ${why}`);
+  return new NotRunnable(`version ${id} of flow ${path} cannot run: ${why}`, flow);
 }
 
 function remember<V>(map: Map<string, V>, name: string, value: V): void {

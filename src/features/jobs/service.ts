@@ -1,7 +1,6 @@
 /** Reading and canceling jobs. */
 import { and, eq, ne, or, type SQL } from "drizzle-orm";
 import type { App, Caller, Context, Member, WorkspaceContext } from "../../context.ts";
-import { startsWith } from "../../database/conditions.ts";
 import type { Tx } from "../../database/database.ts";
 import { BadRequest, NotFound, Unauthorized } from "../../errors.ts";
 import { isUuid } from "../../lib/ids.ts";
@@ -10,7 +9,7 @@ import { isFrame } from "../../queue/states.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
 import { settleWithoutLock } from "../flows/locks.ts";
 import { cancelFlow, endJob } from "../flows/run/runs.ts";
-import { isOwner, namesOf } from "../permissions.ts";
+import { isOwner, ownedBy } from "../permissions.ts";
 import { isAllowed } from "../tokens/scopes.ts";
 import { canceledResult } from "./canceled.ts";
 
@@ -68,10 +67,7 @@ export function visibleTo(member: Member): SQL | undefined {
     eq(jobs.permissioned_as, `u/${member.username}`),
     eq(jobs.email, member.email),
     eq(jobs.started_by, member.email),
-    and(
-      eq(jobs.visible_to_owner, true),
-      or(...[...namesOf(member)].map((name) => startsWith(jobs.script_path, `${name}/`))),
-    ),
+    and(eq(jobs.visible_to_owner, true), ownedBy(member, jobs.script_path)),
   );
 }
 

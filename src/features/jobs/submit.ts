@@ -14,7 +14,7 @@ import type { Plan } from "../flows/run/plan.ts";
 import { beginFlow } from "../flows/run/runs.ts";
 import { type RestartPoint, storedPoint } from "../flows/run/take-over.ts";
 import { type DeployedFlow, deployedFlowByPath, deployedFlowByVersion } from "../flows/versions.ts";
-import { canRead } from "../permissions.ts";
+import { canRead, refusalFor } from "../permissions.ts";
 import { type Deployed, deployedByHash, deployedByPath } from "../scripts/versions.ts";
 import { checkScopes } from "../tokens/scopes.ts";
 import { resolveMember } from "../workspaces/members.ts";
@@ -89,17 +89,10 @@ export type Runnable = { kind: "script"; script: Deployed } | { kind: "flow"; fl
  */
 export async function resolveTarget(ctx: WorkspaceContext, target: Target): Promise<Runnable> {
   if ("flow" in target || "flow_version" in target) return { kind: "flow", flow: await flowOf(ctx, target) };
-  const { app, caller } = ctx;
-  const { workspace_id } = caller.member;
-  if ("hash" in target) {
-    const found = deployedByHash(app, workspace_id, target.hash);
-    return { kind: "script", script: runnable(ctx, found instanceof Promise ? await found : found) };
-  }
   try {
-    const found = deployedByPath(app, workspace_id, target.path);
-    return { kind: "script", script: runnable(ctx, found instanceof Promise ? await found : found) };
+    return { kind: "script", script: await scriptOf(ctx, target) };
   } catch (noScript) {
-    if (!(noScript instanceof NotFound)) throw noScript;
+    if ("hash" in target || !(noScript instanceof NotFound)) throw noScript;
     try {
       return { kind: "flow", flow: await flowOf(ctx, { flow: target.path }) };
     } catch (noFlow) {
@@ -108,10 +101,26 @@ export async function resolveTarget(ctx: WorkspaceContext, target: Target): Prom
   }
 }
 
-function runnable(ctx: WorkspaceContext, deployed: Deployed): Deployed {
-  const { member, identity } = ctx.caller;
+async function scriptOf(
+  ctx: WorkspaceContext,
+  target: { path: string } | { hash: string },
+): Promise<Deployed> {
+  const { app, caller } = ctx;
+  const { member, identity } = caller;
+  const { workspace_id } = member;
+  const what = "hash" in target ? `script with hash ${target.hash}` : `script ${target.path}`;
+  let deployed: Deployed;
+  try {
+    const found =
+      "hash" in target
+        ? deployedByHash(app, workspace_id, target.hash)
+        : deployedByPath(app, workspace_id, target.path);
+    deployed = found instanceof Promise ? await found : found;
+  } catch (cause) {
+    throw refusalFor(member, cause, what);
+  }
   if (!canRead(member, deployed.path, deployed.extra_perms)) {
-    throw new NotFound(`script ${deployed.path} in workspace ${member.workspace_id}`);
+    throw new NotFound(`${what} in workspace ${workspace_id}`);
   }
   checkScopes(identity, { domain: "jobs", action: "run", kind: "scripts" }, deployed.path);
   return deployed;
@@ -126,12 +135,18 @@ async function flowOf(
   if ("flow_version" in target && !/^[0-9]{1,15}$/.test(target.flow_version)) {
     throw new BadRequest(`"${target.flow_version}" is not a flow version: it must be a number`);
   }
-  const found =
-    "flow" in target
-      ? await deployedFlowByPath(app, member.workspace_id, target.flow)
-      : await deployedFlowByVersion(app, member.workspace_id, Number(target.flow_version));
+  const what = "flow" in target ? `flow ${target.flow}` : `flow version ${target.flow_version}`;
+  let found: DeployedFlow;
+  try {
+    found =
+      "flow" in target
+        ? await deployedFlowByPath(app, member.workspace_id, target.flow)
+        : await deployedFlowByVersion(app, member.workspace_id, Number(target.flow_version));
+  } catch (cause) {
+    throw refusalFor(member, cause, what);
+  }
   if (!canRead(member, found.path, found.extra_perms)) {
-    throw new NotFound(`flow ${found.path} in workspace ${member.workspace_id}`);
+    throw new NotFound(`${what} in workspace ${member.workspace_id}`);
   }
   checkScopes(identity, { domain: "jobs", action: "run", kind: "flows" }, found.path);
   return found;

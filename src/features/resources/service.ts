@@ -5,7 +5,7 @@ import type { Reader } from "../../database/database.ts";
 import { sql } from "../../database/kit.ts";
 import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
 import { checkPath } from "../../lib/paths.ts";
-import { canRead, canWrite } from "../permissions.ts";
+import { canRead, canWrite, requireManage } from "../permissions.ts";
 import { checkScopes } from "../tokens/scopes.ts";
 import { variables } from "../variables/tables.ts";
 import { type Resource, resources } from "./tables.ts";
@@ -112,6 +112,7 @@ export async function updateResource(
     const row = await getResource(ctx, path, tx);
     requireWrite(ctx, row);
     if (renamed !== path) {
+      requireManage(member, path, "rename");
       requireWrite(ctx, { path: renamed, extra_perms: {} });
       if (await findResource(ctx, tx, renamed))
         throw new BadRequest(`there is a resource at ${renamed} already`);

@@ -1,9 +1,11 @@
 import { and, asc, desc, eq, getTableColumns, inArray, sql } from "drizzle-orm";
 import { z } from "zod";
+import type { WorkspaceContext } from "../../context.ts";
 import { startsWith } from "../../database/conditions.ts";
 import { flag, type Operation, operation, paging, responds, toWindow } from "../../http/operation.ts";
 import { checkPath } from "../../lib/paths.ts";
-import { canRead } from "../permissions.ts";
+import { hasStarred, isStarred, starredAmong } from "../favorites/service.ts";
+import { readableBy } from "../permissions.ts";
 import { NewScript, ScriptRecord, ScriptSummary } from "./records.ts";
 import * as service from "./service.ts";
 import { type Script, scripts } from "./tables.ts";
@@ -11,7 +13,7 @@ import { findLive } from "./versions.ts";
 
 const base = "/w/{workspace}/scripts" as const;
 
-function toRecord(row: Script) {
+function toRecord(row: Script, starred = false) {
   const {
     seq: _,
     ready: __,
@@ -21,7 +23,7 @@ function toRecord(row: Script) {
     language,
     ...rest
   } = row;
-  return { ...rest, language: language as "bun", starred: false };
+  return { ...rest, language: language as "bun", starred };
 }
 
 export const createScript = operation({
@@ -64,6 +66,7 @@ export const listScripts = operation({
     path_start: z.string().optional(),
     path_exact: z.string().optional(),
     show_archived: flag.default(false),
+    starred_only: flag.default(false),
     include_without_main: flag.default(false),
     kinds: z.string().optional(),
     languages: z.string().optional(),
@@ -71,9 +74,12 @@ export const listScripts = operation({
   }),
   responds: responds.json(z.array(ScriptSummary), "scripts without their content"),
   run: async (ctx, { workspace, query }) => {
+    const { member } = ctx.caller;
+    const { read } = ctx.app.db;
     const order = query.order_desc ? desc : asc;
+    const { offset, limit } = toWindow(query);
     const newest = sql`${scripts.seq} = (SELECT max(s.seq) FROM scripts s WHERE s.workspace_id = ${scripts.workspace_id} AND s.path = ${scripts.path} AND s.archived = ${scripts.archived} AND s.deleted = ${scripts.deleted})`;
-    const rows = await ctx.app.db.read
+    const rows = await read
       .select(lightColumns)
       .from(scripts)
       .where(
@@ -82,6 +88,8 @@ export const listScripts = operation({
           eq(scripts.deleted, false),
           eq(scripts.archived, query.show_archived),
           newest,
+          readableBy(member, scripts),
+          query.starred_only ? isStarred(read, member, "script", scripts.path) : undefined,
           query.created_by ? eq(scripts.created_by, query.created_by) : undefined,
           query.path_exact ? eq(scripts.path, query.path_exact) : undefined,
           query.path_start ? startsWith(scripts.path, query.path_start) : undefined,
@@ -90,17 +98,29 @@ export const listScripts = operation({
           query.languages ? inArray(scripts.language, query.languages.split(",")) : undefined,
         ),
       )
-      .orderBy(order(scripts.seq));
-    const visible = rows.filter((row) => canRead(ctx.caller.member, row.path, row.extra_perms));
-    const { offset, limit } = toWindow(query);
-    return visible.slice(offset, offset + limit).map(({ deployment_message, language, ...row }) => ({
+      .orderBy(order(scripts.seq))
+      .limit(limit)
+      .offset(offset);
+    const paths = rows.map(({ path }) => path);
+    const starred = await starredAmong(read, member, "script", paths);
+    return rows.map(({ deployment_message, language, ...row }) => ({
       ...row,
       language: language as "bun",
-      starred: false,
+      starred: starred.has(row.path),
       ...(query.with_deployment_msg ? { deployment_msg: deployment_message } : {}),
     }));
   },
 });
+
+const starredInfo = z.object({ with_starred_info: flag.default(false) });
+
+async function withStar(
+  ctx: WorkspaceContext,
+  row: Script,
+  { with_starred_info }: z.output<typeof starredInfo>,
+) {
+  return toRecord(row, with_starred_info && (await hasStarred(ctx, { kind: "script", path: row.path })));
+}
 
 export const getScriptByPath = operation({
   name: "getScriptByPath",
@@ -108,8 +128,9 @@ export const getScriptByPath = operation({
   path: `${base}/get/p/{path}`,
   access: "member",
   summary: "Read the newest version of a script",
+  query: starredInfo,
   responds: responds.json(ScriptRecord),
-  run: async (ctx, { path }) => toRecord(await service.getScriptByPath(ctx, path)),
+  run: async (ctx, { path, query }) => withStar(ctx, await service.getScriptByPath(ctx, path), query),
 });
 
 export const getScriptByHash = operation({
@@ -118,8 +139,9 @@ export const getScriptByHash = operation({
   path: `${base}/get/h/{hash}`,
   access: "member",
   summary: "Read one version of a script",
+  query: starredInfo,
   responds: responds.json(ScriptRecord),
-  run: async (ctx, { hash }) => toRecord(await service.getScriptByHash(ctx, hash)),
+  run: async (ctx, { hash, query }) => withStar(ctx, await service.getScriptByHash(ctx, hash), query),
 });
 
 export const existsScriptByPath = operation({

@@ -10,7 +10,7 @@ import { checkPath } from "../../lib/paths.ts";
 import { insertJob } from "../../queue/driver.ts";
 import type { Job } from "../../queue/tables.ts";
 import type { ParameterBinding } from "../../runner/types.ts";
-import { canRead, canWrite } from "../permissions.ts";
+import { canRead, requireManage, requireWrite } from "../permissions.ts";
 import { getVariable } from "../variables/service.ts";
 import type { NewScript } from "./records.ts";
 import { type Script, scripts } from "./tables.ts";
@@ -81,10 +81,7 @@ function checkParent(
   body: NewScript,
   path: string,
 ): void {
-  const { member } = ctx.caller;
-  if (!canWrite(member, path, previous?.extra_perms ?? {})) {
-    throw new Forbidden(`${ctx.username} may not write to ${path}`);
-  }
+  requireWrite(ctx.caller.member, path, previous?.extra_perms);
   if (!live) return;
   if (body.parent_hash === undefined) {
     throw new BadRequest(
@@ -242,9 +239,7 @@ function readable(ctx: WorkspaceContext, row: Script | undefined, what: string):
 /** Archives every version of a path: nothing runs any more, history stays. */
 export async function archiveByPath(ctx: WorkspaceContext, path: string): Promise<void> {
   const row = await getScriptByPath(ctx, path);
-  if (!canWrite(ctx.caller.member, row.path, row.extra_perms)) {
-    throw new Forbidden(`${ctx.username} may not archive ${path}`);
-  }
+  requireManage(ctx.caller.member, path, "archive");
   await ctx.write({ resource: path }, async (tx) => {
     const archived = await tx
       .update(scripts)
@@ -260,9 +255,7 @@ export async function archiveByPath(ctx: WorkspaceContext, path: string): Promis
 /** Archives one version; `p/` then runs the newest one left. */
 export async function archiveByHash(ctx: WorkspaceContext, hash: string): Promise<Script> {
   const row = await getScriptByHash(ctx, hash);
-  if (!canWrite(ctx.caller.member, row.path, row.extra_perms)) {
-    throw new Forbidden(`${ctx.username} may not archive ${row.path}`);
-  }
+  requireManage(ctx.caller.member, row.path, "archive");
   await ctx.write({ resource: hash }, async (tx) => {
     await tx
       .update(scripts)

@@ -60,6 +60,7 @@ export const scripts = table(
   (t) => [
     uniqueIndex("scripts_by_hash").on(t.workspace_id, t.hash),
     index("scripts_by_path").on(t.workspace_id, t.path, t.seq),
+    index("scripts_by_workspace").on(t.workspace_id, t.seq),
   ],
 );
 

@@ -2,10 +2,11 @@
 import { and, desc, eq, type SQL } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import type { Reader } from "../../database/database.ts";
-import { BadRequest, NotFound } from "../../errors.ts";
+import { NotFound } from "../../errors.ts";
 import { perApp } from "../../lib/per-app.ts";
 import type { RunnableLanguage, RunnableVersion } from "../../runner/types.ts";
 import type { SignatureRule } from "../jobs/signatures.ts";
+import { NotRunnable } from "../permissions.ts";
 import { type Script, scripts } from "./tables.ts";
 
 /** What running a version needs to know, and nothing else of the row. */
@@ -50,6 +51,15 @@ export function forgetScript(app: App, workspace_id: string, path: string, hash?
   if (hash) cache.byHash.delete(key(workspace_id, hash));
 }
 
+/** Forgets what was remembered of all versions at a path. */
+export function forgetScriptAt(app: App, workspace_id: string, path: string): void {
+  forgetScript(app, workspace_id, path);
+  const { byHash } = cacheOf(app);
+  for (const [name, { version }] of byHash) {
+    if (version.path === path && version.workspace_id === workspace_id) byHash.delete(name);
+  }
+}
+
 /**
  * The newest version of a path that is ready to run.
  * @throws NotFound when there is no such script; BadRequest when it has no version that can run, saying why
@@ -81,7 +91,7 @@ async function loadByHash(app: App, workspace_id: string, hash: string): Promise
   const { generation } = cache;
   const row = await findVersion(app.db.read, workspace_id, hash);
   if (!row || row.deleted) throw new NotFound(`script with hash ${hash} in workspace ${workspace_id}`);
-  if (row.archived) throw archived(row.path, workspace_id);
+  if (row.archived) throw archived(row);
   if (!row.ready) throw notReady(row);
   const deployed = toDeployed(row);
   if (cache.generation === generation) remember(cache.byHash, key(workspace_id, hash), deployed);
@@ -137,18 +147,19 @@ async function whyNotRunnable(db: Reader, workspace_id: string, path: string): P
   const live = await findLive(db, workspace_id, path);
   if (live) return notReady(live);
   const latest = await findLatest(db, workspace_id, path);
-  return latest ? archived(path, workspace_id) : new NotFound(`script ${path} in workspace ${workspace_id}`);
+  return latest ? archived(latest) : new NotFound(`script ${path} in workspace ${workspace_id}`);
 }
 
-function archived(path: string, workspace_id: string): BadRequest {
-  return new BadRequest(`script ${path} in workspace ${workspace_id} is archived and cannot be run`);
+function archived(row: Script): NotRunnable {
+  const { path, workspace_id } = row;
+  return new NotRunnable(`script ${path} in workspace ${workspace_id} is archived and cannot be run`, row);
 }
 
-function notReady(row: Script): BadRequest {
+function notReady(row: Script): NotRunnable {
   const why = row.lock_error_logs
     ? `its dependencies could not be resolved: ${row.lock_error_logs}`
     : "its dependencies are still being resolved";
-  return new BadRequest(`version ${row.hash} of script ${row.path} cannot run: ${why}`);
+  return new NotRunnable(`version ${row.hash} of script ${row.path} cannot run: ${why}`, row);
 }
 
 function remember(map: Map<string, Deployed>, name: string, deployed: Deployed): void {

@@ -3,8 +3,8 @@ import type { App, Identity } from "../../context.ts";
 import { perApp } from "../../lib/per-app.ts";
 
 const MAX_CACHED = 20_000;
-/** Another process may have changed the row: what is remembered is asked for again after this. */
-const FRESH_MS = 60_000;
+/** Another process may have changed what is remembered of who calls: it is asked for again after this. */
+export const FRESH_MS = 60_000;
 /** A flood of unknown tokens should not become a flood of queries. */
 const UNKNOWN_MS = 1_000;
 

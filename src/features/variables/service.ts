@@ -4,7 +4,7 @@ import { startsWith } from "../../database/conditions.ts";
 import type { Reader } from "../../database/database.ts";
 import { BadRequest, Forbidden, NotFound, Unauthorized } from "../../errors.ts";
 import { checkPath } from "../../lib/paths.ts";
-import { canRead, canWrite } from "../permissions.ts";
+import { canRead, canWrite, requireManage } from "../permissions.ts";
 import { checkScopes } from "../tokens/scopes.ts";
 import { decryptSecret, encryptSecret } from "../workspaces/secrets.ts";
 import { type Variable, variables } from "./tables.ts";
@@ -112,6 +112,7 @@ export async function updateVariable(
     const row = await getVariable(ctx, path, tx);
     requireWrite(ctx, row);
     if (renamed !== path) {
+      requireManage(member, path, "rename");
       if (!canWrite(member, renamed, {})) throw new Forbidden(`${ctx.username} may not write to ${renamed}`);
       if (await find(ctx, tx, renamed)) throw new BadRequest(`there is a variable at ${renamed} already`);
       // What may still stand there is gone by its own date.

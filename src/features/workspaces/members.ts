@@ -1,28 +1,70 @@
-/** A person's place in a workspace: asked on every call, so answered from memory when it was asked before. */
+/**
+ * A person's place in a workspace, with its groups and its rights in folders: asked on every call, so answered from
+ * memory when it was asked before.
+ */
 import { and, eq } from "drizzle-orm";
-import type { App, Identity, Member } from "../../context.ts";
+import type { App, FolderRight, Identity, Member } from "../../context.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
 import { perApp } from "../../lib/per-app.ts";
+import { withDefaults } from "../folders/defaults.ts";
+import { folders } from "../folders/tables.ts";
+import { groupMembers } from "../groups/tables.ts";
+import { folderRight } from "../permissions.ts";
+import { FRESH_MS } from "../tokens/cache.ts";
 import { OPERATOR } from "../users/operator.ts";
 import { users } from "../users/tables.ts";
 import { workspaceMembers, workspaces } from "./tables.ts";
 
+interface Known {
+  member: Member | null;
+  /** Milliseconds: another process may have changed what it says. */
+  until: number;
+}
+
 interface Cache {
-  members: Map<string, Member | null>;
-  workspaces: Map<string, boolean>;
+  /** By workspace, then by e-mail. */
+  workspaces: Map<string, Map<string, Known>>;
+  size: number;
+  /** Raised by every change, so that a lookup begun before one does not store what it saw. */
   generation: number;
 }
 
 const MAX_CACHED = 50_000;
-const cacheOf = perApp<App, Cache>(() => ({ members: new Map(), workspaces: new Map(), generation: 0 }));
-const keyOf = (workspace_id: string, email: string) => `${workspace_id}\n${email}`;
+const cacheOf = perApp<App, Cache>(() => ({ workspaces: new Map(), size: 0, generation: 0 }));
 
-/** Forgets what was remembered of a workspace's people; called after a commit that changed them. */
-export function forgetMembers(app: App): void {
+/**
+ * Forgets what was remembered of people; called after a commit that changed who they are, their groups or a folder.
+ * @param workspace_id the one whose people it concerns; left out, all
+ */
+export function forgetMembers(app: App, workspace_id?: string): void {
   const cache = cacheOf(app);
   cache.generation++;
-  cache.members.clear();
-  cache.workspaces.clear();
+  if (workspace_id === undefined) {
+    cache.workspaces.clear();
+    cache.size = 0;
+    return;
+  }
+  cache.size -= cache.workspaces.get(workspace_id)?.size ?? 0;
+  cache.workspaces.delete(workspace_id);
+}
+
+function remember(app: App, workspace_id: string, email: string, member: Member | null): void {
+  const cache = cacheOf(app);
+  if (cache.size >= MAX_CACHED) {
+    cache.workspaces.clear();
+    cache.size = 0;
+  }
+  const people = cache.workspaces.get(workspace_id) ?? new Map<string, Known>();
+  cache.workspaces.set(workspace_id, people);
+  if (!people.has(email)) cache.size++;
+  people.set(email, { member, until: app.clock().getTime() + FRESH_MS });
+}
+
+/** Whose place is asked for, and as whom a job of theirs runs, when it is a job that asks. */
+interface Who {
+  email: string;
+  super_admin: boolean;
+  runs_as: string | undefined;
 }
 
 /**
@@ -32,50 +74,77 @@ export function forgetMembers(app: App): void {
  */
 export function resolveMember(
   app: App,
-  identity: Identity,
+  { email, super_admin, token }: Identity,
   workspace_id: string,
 ): Member | undefined | Promise<Member | undefined> {
-  const known = cacheOf(app).members.get(keyOf(workspace_id, identity.email));
-  if (known) return withRights(known, identity);
-  if (known === null && identity.token?.job) return loadMember(app, identity, workspace_id);
-  if (known === null && !identity.super_admin) return undefined;
-  return loadMember(app, identity, workspace_id);
+  return placeOf(app, { email, super_admin, runs_as: token?.job?.permissioned_as }, workspace_id);
 }
 
-async function loadMember(app: App, identity: Identity, workspace_id: string): Promise<Member | undefined> {
-  const cache = cacheOf(app);
-  const { generation } = cache;
+/** The place of whoever a job runs as. @returns, @throws as `resolveMember` */
+export function memberOfJob(
+  app: App,
+  job: { workspace_id: string; email: string; permissioned_as: string },
+): Member | undefined | Promise<Member | undefined> {
+  const { email, permissioned_as: runs_as, workspace_id } = job;
+  return placeOf(app, { email, super_admin: false, runs_as }, workspace_id);
+}
+
+function placeOf(app: App, who: Who, workspace_id: string): Member | undefined | Promise<Member | undefined> {
+  const known = cacheOf(app).workspaces.get(workspace_id)?.get(who.email);
+  if (!known || known.until <= app.clock().getTime()) return loadMember(app, who, workspace_id);
+  if (known.member) return withRights(known.member, who);
+  if (who.runs_as !== undefined || who.super_admin) return loadMember(app, who, workspace_id);
+  return undefined;
+}
+
+async function loadMember(app: App, who: Who, workspace_id: string): Promise<Member | undefined> {
+  const { generation } = cacheOf(app);
   const [workspace] = await app.db.read.select().from(workspaces).where(eq(workspaces.id, workspace_id));
   if (!workspace) {
-    if (identity.super_admin) throw new NotFound(`workspace ${workspace_id}`);
+    if (who.super_admin) throw new NotFound(`workspace ${workspace_id}`);
     return undefined;
   }
   if (workspace.archived) throw new BadRequest(`workspace ${workspace_id} is archived`);
   const [row] = await app.db.read
     .select()
     .from(workspaceMembers)
-    .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.email, identity.email)));
-  const member: Member | null = row ? { ...row, groups: [] } : null;
-  if (cache.generation === generation) {
-    if (cache.members.size >= MAX_CACHED) cache.members.clear();
-    cache.members.set(keyOf(workspace_id, identity.email), member);
+    .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.email, who.email)));
+  const member = row ? await withPlaces(app, row) : null;
+  if (cacheOf(app).generation === generation) remember(app, workspace_id, who.email, member);
+  if (member) return withRights(member, who);
+  const above = who.super_admin || (await runsForSuperAdmin(app, who));
+  return above ? superAdminMember(app, who.email, workspace_id) : undefined;
+}
+
+/** The member with its groups, and what these and the folders' own entries give it in folders. */
+async function withPlaces(app: App, row: typeof workspaceMembers.$inferSelect): Promise<Member> {
+  const { workspace_id, email, username } = row;
+  const { read } = app.db;
+  const inGroups = await read
+    .select({ name: groupMembers.name })
+    .from(groupMembers)
+    .where(and(eq(groupMembers.workspace_id, workspace_id), eq(groupMembers.email, email)));
+  const person = { username, groups: inGroups.map(({ name }) => name).sort() };
+  const rows = await read.select().from(folders).where(eq(folders.workspace_id, workspace_id));
+  const rights = new Map<string, FolderRight>();
+  for (const folder of withDefaults(workspace_id, rows)) {
+    const right = folderRight(person, folder);
+    if (right) rights.set(folder.name, right);
   }
-  if (member) return withRights(member, identity);
-  const above = identity.super_admin || (await runsForSuperAdmin(app, identity));
-  return above ? superAdminMember(app, identity, workspace_id) : undefined;
+  return { ...row, groups: person.groups, folders: rights };
 }
 
 /** Remembered is what the workspace says of a person; what else they are depends on how they come. */
-function withRights(member: Member, identity: Identity): Member {
-  return identity.super_admin && !member.is_admin ? { ...member, is_admin: true } : member;
+function withRights(member: Member, { super_admin }: Who): Member {
+  return super_admin && !member.is_admin ? { ...member, is_admin: true } : member;
 }
 
 /**
  * The job of a super admin who is no member of the workspace: it stands where they stood when they started it, as long
  * as they are one. The machine's operator is no user at all.
  */
-async function runsForSuperAdmin(app: App, { email, token }: Identity): Promise<boolean> {
-  if (token?.job?.permissioned_as !== `u/${email}`) return false;
+async function runsForSuperAdmin(app: App, { email, runs_as }: Who): Promise<boolean> {
+  if (runs_as !== `u/${email}`) return false;
   const [user] = await app.db.read
     .select({ super_admin: users.super_admin })
     .from(users)
@@ -83,15 +152,16 @@ async function runsForSuperAdmin(app: App, { email, token }: Identity): Promise<
   return user ? user.super_admin : email === OPERATOR.email;
 }
 
-function superAdminMember(app: App, identity: Identity, workspace_id: string): Member {
+function superAdminMember(app: App, email: string, workspace_id: string): Member {
   return {
     workspace_id,
-    email: identity.email,
-    username: identity.email,
+    email,
+    username: email,
     is_admin: true,
     operator: false,
     disabled: false,
     created_at: app.clock(),
     groups: [],
+    folders: new Map(),
   };
 }

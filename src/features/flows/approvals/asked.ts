@@ -6,6 +6,7 @@ import type { ApprovalConditions, FrameState } from "../../../flow-engine/state.
 import type { FlowModule, Suspend } from "../../../flow-engine/types.ts";
 import type { Job } from "../../../queue/tables.ts";
 import { findJob } from "../../jobs/service.ts";
+import { isInGroup } from "../../permissions.ts";
 import type { LiveFlow } from "../run/run.ts";
 import { frameOf } from "../run/status.ts";
 import { flowFrames } from "../tables.ts";
@@ -94,8 +95,7 @@ export function requireMaySee({ identity, member }: Caller, asked: Asked, state 
   if (!login) return;
   if (!identity) throw new Unauthorized("only people who are logged in may answer: log in and come again");
   if (!member) throw new Forbidden(`you are no member of workspace ${asked.job.workspace_id}`);
-  if (!groups || groups.length === 0 || groups.includes("all")) return;
-  if (groups.some((group) => member.groups.includes(group))) return;
+  if (!groups || groups.length === 0 || groups.some((group) => isInGroup(member, group))) return;
   throw new Forbidden(`only members of ${groups.join(", ")} may answer`);
 }
 

@@ -1,12 +1,15 @@
 /** The jobs of a flow's steps. */
 import type { App } from "../../../context.ts";
+import { NotFound } from "../../../errors.ts";
 import type { Step } from "../../../flow-engine/state.ts";
 import type { FlowModule } from "../../../flow-engine/types.ts";
 import type { JobKind } from "../../../queue/states.ts";
 import type { Job } from "../../../queue/tables.ts";
 import { interpolate } from "../../jobs/interpolate.ts";
 import { UNFINISHED } from "../../jobs/unfinished.ts";
+import { canRead, type NotRunnable, refusalFor } from "../../permissions.ts";
 import { type Deployed, deployedByHash, deployedByPath } from "../../scripts/versions.ts";
+import { memberOfJob } from "../../workspaces/members.ts";
 import { type DeployedFlow, deployedFlowByPath } from "../versions.ts";
 import type { FlowRun, LiveFrame, StoredBody } from "./run.ts";
 
@@ -118,6 +121,32 @@ export async function leafRow(app: App, run: FlowRun, frame: LiveFrame, step: Ru
   }
 }
 
+/**
+ * What a step names, when whoever the flow runs as may read it: a flow lends nobody its author's rights.
+ * @throws NotFound, NotRunnable
+ */
+async function readable<T extends NotRunnable["item"]>(
+  app: App,
+  job: Job,
+  what: string,
+  find: () => T | Promise<T>,
+): Promise<T> {
+  const found = memberOfJob(app, job);
+  const member = found instanceof Promise ? await found : found;
+  if (!member || member.disabled) {
+    throw new NotFound(
+      `${what}: ${job.permissioned_as}, who runs the flow, is no active member of the workspace`,
+    );
+  }
+  try {
+    const item = await find();
+    if (canRead(member, item.path, item.extra_perms)) return item;
+  } catch (cause) {
+    throw refusalFor(member, cause, what);
+  }
+  throw new NotFound(`${what} in workspace ${job.workspace_id}, as far as ${job.permissioned_as} may see`);
+}
+
 function rawScriptRow(frame: LiveFrame, leaf: FlowModule, row: Job): Job {
   const { value } = leaf;
   if (value.type !== "rawscript") return row;
@@ -147,9 +176,12 @@ async function scriptRow(
     tag_override,
   }: { path: string; hash?: string | undefined; tag_override?: string | undefined },
 ): Promise<Job> {
-  const deployed: Deployed = hash
-    ? await deployedByHash(app, row.workspace_id, hash)
-    : await deployedByPath(app, row.workspace_id, path);
+  const deployed: Deployed = await readable(
+    app,
+    row,
+    hash ? `script with hash ${hash}` : `script ${path}`,
+    () => (hash ? deployedByHash(app, row.workspace_id, hash) : deployedByPath(app, row.workspace_id, path)),
+  );
   const scope = { workspace_id: row.workspace_id, args: row.args };
   const { concurrency } = deployed;
   const key = concurrency?.key ?? `${row.workspace_id}/script/${deployed.path}`;
@@ -173,7 +205,9 @@ function shorter(a: number | null, b: number | undefined): number | null {
 }
 
 async function flowRow(app: App, row: Job, path: string): Promise<Leaf> {
-  const deployed = await deployedFlowByPath(app, row.workspace_id, path);
+  const deployed = await readable(app, row, `flow ${path}`, () =>
+    deployedFlowByPath(app, row.workspace_id, path),
+  );
   const job: Job = {
     ...row,
     kind: "flow",

@@ -1,0 +1,113 @@
+/**
+ * Kinds of items that have entries of their own for who may read and write them. A new kind is a line here: operations on
+ * entries, the counts of folders, and names that change or go away, reach it then.
+ */
+import { and, countDistinct, eq, type SQL } from "drizzle-orm";
+import type { App } from "../../context.ts";
+import { containsText, startsWith } from "../../database/conditions.ts";
+import type { Reader, Tx } from "../../database/database.ts";
+import { flows } from "../flows/tables.ts";
+import { forgetFlow } from "../flows/versions.ts";
+import type { Permissions } from "../permissions.ts";
+import { resources } from "../resources/tables.ts";
+import { scripts } from "../scripts/tables.ts";
+import { forgetScriptAt } from "../scripts/versions.ts";
+import { variables } from "../variables/tables.ts";
+
+/** Any table of items: of all their columns, three are touched here. */
+type Items = typeof variables;
+
+interface Kind {
+  table: Items;
+  /** Which rows count as there; left out, all. */
+  live?: SQL | undefined;
+  /** Which rows stand in lists, and are counted; left out, those that are there. */
+  listed?: SQL | undefined;
+  /** Forgets what is remembered of an item; called after the commit. */
+  forget?: (app: App, workspace_id: string, path: string) => void;
+}
+
+const items = (table: unknown) => table as Items;
+
+export const KINDS: Record<string, Kind> = {
+  script: {
+    table: items(scripts),
+    live: eq(scripts.deleted, false),
+    listed: and(eq(scripts.deleted, false), eq(scripts.archived, false)),
+    forget: forgetScriptAt,
+  },
+  flow: { table: items(flows), listed: eq(flows.archived, false), forget: forgetFlow },
+  resource: { table: items(resources) },
+  variable: { table: items(variables) },
+};
+
+const at = ({ table, live }: Kind, workspace_id: string, path: string) =>
+  and(eq(table.workspace_id, workspace_id), eq(table.path, path), live);
+
+/** The entries of an item; undefined when there is no such item. */
+export async function entriesOf(
+  db: Reader,
+  kind: Kind,
+  workspace_id: string,
+  path: string,
+): Promise<Permissions | undefined> {
+  const [row] = await db
+    .select({ extra_perms: kind.table.extra_perms })
+    .from(kind.table)
+    .where(at(kind, workspace_id, path))
+    .limit(1);
+  return row?.extra_perms;
+}
+
+/** Stores the entries of an item, of a script with all its versions. */
+export async function storeEntries(
+  app: App,
+  tx: Tx,
+  { kind, workspace_id, path }: { kind: Kind; workspace_id: string; path: string },
+  extra_perms: Permissions,
+): Promise<void> {
+  await tx
+    .update(kind.table)
+    .set({ extra_perms })
+    .where(at(kind, workspace_id, path));
+  tx.afterCommit(() => kind.forget?.(app, workspace_id, path));
+}
+
+/** The items whose entries name somebody. */
+export async function itemsNaming(
+  db: Reader,
+  kind: Kind,
+  workspace_id: string,
+  name: string,
+): Promise<{ path: string; extra_perms: Permissions }[]> {
+  const { table, live } = kind;
+  const rows = await db
+    .select({ path: table.path, extra_perms: table.extra_perms })
+    .from(table)
+    .where(
+      and(eq(table.workspace_id, workspace_id), containsText(table.extra_perms, JSON.stringify(name)), live),
+    );
+  const byPath = new Map(rows.map((row) => [row.path, row]));
+  return [...byPath.values()].filter(({ extra_perms }) => name in extra_perms);
+}
+
+/** How many items stand below a place such as `f/data`. */
+export async function countAt(
+  db: Reader,
+  { table, live, listed }: Kind,
+  workspace_id: string,
+  place: string,
+  { all }: { all: boolean } = { all: false },
+): Promise<number> {
+  const [row] = await db
+    .select({ n: countDistinct(table.path) })
+    .from(table)
+    .where(
+      and(
+        eq(table.workspace_id, workspace_id),
+        startsWith(table.path, `${place}/`),
+        all ? live : (listed ?? live),
+      ),
+    );
+  return row?.n ?? 0;
+}

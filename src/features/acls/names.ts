@@ -1,0 +1,144 @@
+/**
+ * Names that rights are given to, `u/<user>` and `g/<group>`: whether somebody has one, where one is mentioned, and what
+ * happens to what it was given when it changes or goes away. Who is called so later must not come into its rights.
+ */
+import { and, eq } from "drizzle-orm";
+import type { App } from "../../context.ts";
+import { containsText } from "../../database/conditions.ts";
+import type { Reader, Tx } from "../../database/database.ts";
+import { BadRequest } from "../../errors.ts";
+import { favorites } from "../favorites/tables.ts";
+import { folders } from "../folders/tables.ts";
+import { groupMembers, groups } from "../groups/tables.ts";
+import { inputs } from "../inputs/tables.ts";
+import { EVERYBODY, type Permissions } from "../permissions.ts";
+import { forgetMembers } from "../workspaces/members.ts";
+import { workspaceMembers } from "../workspaces/tables.ts";
+import { itemsNaming, KINDS, storeEntries } from "./kinds.ts";
+
+const NAME = /^(u\/[a-zA-Z]\w*|g\/[\w-]+)$/;
+
+/** @param field of the body that holds it @throws BadRequest when rights cannot be given to it */
+export function checkName(field: string, name: string): string {
+  if (name.length <= 60 && NAME.test(name)) return name;
+  throw new BadRequest(
+    `body field \`${field}\`: "${name.slice(0, 60)}" is neither a user nor a group: write u/<username> or g/<group>`,
+  );
+}
+
+/** @throws BadRequest when nobody in the workspace has the name */
+export async function requireKnown(
+  db: Reader,
+  workspace_id: string,
+  field: string,
+  name: string,
+): Promise<void> {
+  checkName(field, name);
+  const [kind, short] = [name[0], name.slice(2)];
+  const found =
+    kind === "u"
+      ? await db
+          .select({ name: workspaceMembers.username })
+          .from(workspaceMembers)
+          .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.username, short)))
+      : await db
+          .select({ name: groups.name })
+          .from(groups)
+          .where(and(eq(groups.workspace_id, workspace_id), eq(groups.name, short)));
+  if (found.length > 0 || name === `g/${EVERYBODY}`) return;
+  const what = kind === "u" ? "user" : "group";
+  throw new BadRequest(`body field \`${field}\`: there is no ${what} ${short} in workspace ${workspace_id}`);
+}
+
+/** Whether something says of the name what it may do. */
+export async function isMentioned(db: Reader, workspace_id: string, name: string): Promise<boolean> {
+  for (const kind of Object.values(KINDS)) {
+    if ((await itemsNaming(db, kind, workspace_id, name)).length > 0) return true;
+  }
+  return (
+    (await foldersNaming(db, workspace_id, name)).length > 0 ||
+    (await groupsNaming(db, workspace_id, name)).length > 0
+  );
+}
+
+async function foldersNaming(db: Reader, workspace_id: string, name: string) {
+  const rows = await db
+    .select()
+    .from(folders)
+    .where(
+      and(eq(folders.workspace_id, workspace_id), containsText(folders.extra_perms, JSON.stringify(name))),
+    );
+  return rows.filter(({ extra_perms }) => name in extra_perms);
+}
+
+async function groupsNaming(db: Reader, workspace_id: string, name: string) {
+  const rows = await db
+    .select()
+    .from(groups)
+    .where(
+      and(eq(groups.workspace_id, workspace_id), containsText(groups.extra_perms, JSON.stringify(name))),
+    );
+  return rows.filter(({ extra_perms }) => name in extra_perms);
+}
+
+/** Takes a name out of all rights that were given to it. */
+export function dropName(app: App, tx: Tx, workspace_id: string, name: string): Promise<void> {
+  return replaceName(app, tx, workspace_id, name, undefined);
+}
+
+/** Gives all rights of one name to another. */
+export function renameName(app: App, tx: Tx, workspace_id: string, from: string, to: string): Promise<void> {
+  return replaceName(app, tx, workspace_id, from, to);
+}
+
+async function replaceName(
+  app: App,
+  tx: Tx,
+  workspace_id: string,
+  from: string,
+  to: string | undefined,
+): Promise<void> {
+  for (const kind of Object.values(KINDS)) {
+    for (const { path, extra_perms } of await itemsNaming(tx, kind, workspace_id, from)) {
+      await storeEntries(app, tx, { kind, workspace_id, path }, replaced(extra_perms, from, to));
+    }
+  }
+  for (const { name, owners, extra_perms } of await foldersNaming(tx, workspace_id, from)) {
+    const others = owners.filter((owner) => owner !== from);
+    const isOwner = others.length < owners.length;
+    await tx
+      .update(folders)
+      .set({
+        owners: isOwner && to !== undefined ? [...others, to] : others,
+        extra_perms: replaced(extra_perms, from, to),
+      })
+      .where(and(eq(folders.workspace_id, workspace_id), eq(folders.name, name)));
+  }
+  for (const { name, extra_perms } of await groupsNaming(tx, workspace_id, from)) {
+    await tx
+      .update(groups)
+      .set({ extra_perms: replaced(extra_perms, from, to) })
+      .where(and(eq(groups.workspace_id, workspace_id), eq(groups.name, name)));
+  }
+  tx.afterCommit(() => forgetMembers(app, workspace_id));
+}
+
+function replaced(entries: Permissions, from: string, to: string | undefined): Permissions {
+  const { [from]: entry = false, ...others } = entries;
+  return to === undefined ? others : { ...others, [to]: entry || others[to] === true };
+}
+
+/** What a person leaves behind in a workspace of groups, rights, stars and arguments kept for themselves. */
+export async function forgetPerson(
+  app: App,
+  tx: Tx,
+  { workspace_id, email, username }: { workspace_id: string; email: string; username: string },
+): Promise<void> {
+  for (const table of [groupMembers, favorites]) {
+    await tx.delete(table).where(and(eq(table.workspace_id, workspace_id), eq(table.email, email)));
+  }
+  await tx
+    .delete(inputs)
+    .where(and(eq(inputs.workspace_id, workspace_id), eq(inputs.email, email), eq(inputs.is_public, false)));
+  await dropName(app, tx, workspace_id, `u/${username}`);
+}

@@ -1,0 +1,239 @@
+/** Groups of a workspace: who is in them, and who manages them. */
+import { and, asc, eq } from "drizzle-orm";
+import type { WorkspaceContext } from "../../context.ts";
+import type { Reader, Tx } from "../../database/database.ts";
+import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
+import { countAt, KINDS } from "../acls/kinds.ts";
+import { dropName, isMentioned, requireKnown } from "../acls/names.ts";
+import { EVERYBODY, entryFor, isInGroup } from "../permissions.ts";
+import { forgetMembers } from "../workspaces/members.ts";
+import { workspaceMembers } from "../workspaces/tables.ts";
+import { type Group, groupMembers, groups } from "./tables.ts";
+
+const GROUP_NAME = /^[\w-]{1,50}$/;
+
+/** @throws BadRequest when the text cannot name a group */
+function checkGroupName(name: string): string {
+  if (GROUP_NAME.test(name)) return name;
+  throw new BadRequest(
+    `"${name.slice(0, 60)}" cannot be a group: use letters, digits, _ and -, 50 characters at most`,
+  );
+}
+
+const at = (workspace_id: string, name: string) =>
+  and(eq(groups.workspace_id, workspace_id), eq(groups.name, name));
+
+const everybody = (workspace_id: string): Group => ({
+  workspace_id,
+  name: EVERYBODY,
+  summary: "everybody in the workspace",
+  extra_perms: {},
+});
+
+/** @throws NotFound */
+export async function getGroup(
+  ctx: WorkspaceContext,
+  name: string,
+  db: Reader = ctx.app.db.read,
+): Promise<Group> {
+  const { workspace_id } = ctx.caller.member;
+  const [row] = await db.select().from(groups).where(at(workspace_id, name));
+  if (row) return row;
+  if (name === EVERYBODY) return everybody(workspace_id);
+  throw new NotFound(`group ${name} in workspace ${workspace_id}`);
+}
+
+/** All groups: whoever gives rights to one must know it. */
+export async function listGroups(
+  ctx: WorkspaceContext,
+  { only_member_of }: { only_member_of: boolean } = { only_member_of: false },
+): Promise<Group[]> {
+  const { member } = ctx.caller;
+  const { workspace_id } = member;
+  const rows = await ctx.app.db.read.select().from(groups).where(eq(groups.workspace_id, workspace_id));
+  const all = rows.some(({ name }) => name === EVERYBODY) ? rows : [everybody(workspace_id), ...rows];
+  return all
+    .filter(({ name }) => !only_member_of || isInGroup(member, name))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The usernames of who is in a group. */
+export async function membersOf(ctx: WorkspaceContext, name: string): Promise<string[]> {
+  const { workspace_id } = ctx.caller.member;
+  const people = ctx.app.db.read
+    .select({ username: workspaceMembers.username })
+    .from(workspaceMembers)
+    .orderBy(asc(workspaceMembers.username));
+  const inWorkspace = eq(workspaceMembers.workspace_id, workspace_id);
+  const rows =
+    name === EVERYBODY
+      ? await people.where(inWorkspace)
+      : await people
+          .innerJoin(
+            groupMembers,
+            and(eq(groupMembers.workspace_id, workspace_id), eq(groupMembers.email, workspaceMembers.email)),
+          )
+          .where(and(inWorkspace, eq(groupMembers.name, name)));
+  return rows.map(({ username }) => username);
+}
+
+/** Whether the caller may say who is in the group and who manages it. */
+function manages({ caller: { member } }: WorkspaceContext, group: Group): boolean {
+  return member.is_admin || (!member.operator && entryFor(member, group.extra_perms) === true);
+}
+
+function requireManager(ctx: WorkspaceContext, group: Group): void {
+  if (manages(ctx, group)) return;
+  throw new Forbidden(`${ctx.username} does not manage group ${group.name}`);
+}
+
+/**
+ * Makes a group that the caller is in and manages.
+ * @throws BadRequest for a bad or taken name; Forbidden where the name has rights already
+ */
+export async function createGroup(
+  ctx: WorkspaceContext,
+  body: { name: string; summary?: string | undefined },
+): Promise<void> {
+  const { member } = ctx.caller;
+  const { workspace_id } = member;
+  const name = checkGroupName(body.name);
+  await ctx.write({ resource: name }, async (tx) => {
+    await lock(tx, workspace_id, name);
+    const [taken] = await tx.select().from(groups).where(at(workspace_id, name));
+    if (taken || name === EVERYBODY) throw new BadRequest(`there is a group ${name} already`);
+    if (!member.is_admin && (await hasRights(tx, workspace_id, name))) {
+      throw new Forbidden(
+        `something is g/${name}'s from before, which would be yours: an admin has to make the group`,
+      );
+    }
+    // A super admin who is no member is in no group.
+    const isMember = member.username !== member.email;
+    const extra_perms = isMember ? { [`u/${member.username}`]: true } : {};
+    await tx.insert(groups).values({ workspace_id, name, summary: body.summary ?? "", extra_perms });
+    if (isMember) await tx.insert(groupMembers).values({ workspace_id, name, email: member.email });
+    tx.afterCommit(() => forgetMembers(ctx.app, workspace_id));
+  });
+}
+
+async function hasRights(db: Reader, workspace_id: string, name: string): Promise<boolean> {
+  for (const kind of Object.values(KINDS)) {
+    if ((await countAt(db, kind, workspace_id, `g/${name}`, { all: true })) > 0) return true;
+  }
+  return isMentioned(db, workspace_id, `g/${name}`);
+}
+
+/** @throws NotFound, Forbidden */
+export async function updateGroup(
+  ctx: WorkspaceContext,
+  name: string,
+  { summary }: { summary?: string | undefined },
+): Promise<void> {
+  await change(ctx, name, (group) => ({ summary: summary ?? group.summary }));
+}
+
+/**
+ * Makes somebody a manager, or takes an entry away.
+ * @throws NotFound, Forbidden, BadRequest for somebody unknown or without an entry
+ */
+export async function setEntry(
+  ctx: WorkspaceContext,
+  name: string,
+  owner: string,
+  manager: boolean | undefined,
+): Promise<void> {
+  await change(ctx, name, async (group, tx) => {
+    if (manager !== undefined) await requireKnown(tx, group.workspace_id, "owner", owner);
+    const { [owner]: before, ...others } = group.extra_perms;
+    if (manager === undefined && before === undefined) {
+      throw new BadRequest(`body field \`owner\`: ${owner} has no entry in group ${name}`);
+    }
+    return { extra_perms: manager === undefined ? others : { ...others, [owner]: manager } };
+  });
+}
+
+async function change(
+  ctx: WorkspaceContext,
+  name: string,
+  to: (group: Group, tx: Tx) => Partial<Group> | Promise<Partial<Group>>,
+): Promise<void> {
+  await ctx.write({ resource: name }, async (tx) => {
+    const { workspace_id } = ctx.caller.member;
+    await lock(tx, workspace_id, name);
+    const group = await getGroup(ctx, name, tx);
+    requireManager(ctx, group);
+    const row = { ...group, ...(await to(group, tx)) };
+    await tx
+      .insert(groups)
+      .values(row)
+      .onConflictDoUpdate({ target: [groups.workspace_id, groups.name], set: row });
+  });
+}
+
+/** What was given to the group goes with it. @throws NotFound, Forbidden, BadRequest for the group of everybody */
+export async function deleteGroup(ctx: WorkspaceContext, name: string): Promise<void> {
+  refuseEverybody(name, "cannot be deleted");
+  await ctx.write({ resource: name }, async (tx) => {
+    const { workspace_id } = ctx.caller.member;
+    await lock(tx, workspace_id, name);
+    requireManager(ctx, await getGroup(ctx, name, tx));
+    await tx.delete(groups).where(at(workspace_id, name));
+    await tx
+      .delete(groupMembers)
+      .where(and(eq(groupMembers.workspace_id, workspace_id), eq(groupMembers.name, name)));
+    await dropName(ctx.app, tx, workspace_id, `g/${name}`);
+  });
+}
+
+/** @throws NotFound for an unknown group or user, Forbidden, BadRequest for the group of everybody */
+export async function addUser(ctx: WorkspaceContext, name: string, username: string): Promise<void> {
+  refuseEverybody(name, "has everybody in it");
+  await ctx.write({ resource: name, parameters: { username } }, async (tx) => {
+    const { workspace_id } = ctx.caller.member;
+    await lock(tx, workspace_id, name);
+    requireManager(ctx, await getGroup(ctx, name, tx));
+    const email = await emailOf(tx, workspace_id, username);
+    await tx.insert(groupMembers).values({ workspace_id, name, email }).onConflictDoNothing();
+    tx.afterCommit(() => forgetMembers(ctx.app, workspace_id));
+  });
+}
+
+/** @throws NotFound also for who is not in it, Forbidden, BadRequest for the group of everybody */
+export async function removeUser(ctx: WorkspaceContext, name: string, username: string): Promise<void> {
+  refuseEverybody(name, "has everybody in it");
+  await ctx.write({ resource: name, parameters: { username } }, async (tx) => {
+    const { workspace_id } = ctx.caller.member;
+    await lock(tx, workspace_id, name);
+    requireManager(ctx, await getGroup(ctx, name, tx));
+    const email = await emailOf(tx, workspace_id, username);
+    const removed = await tx
+      .delete(groupMembers)
+      .where(
+        and(
+          eq(groupMembers.workspace_id, workspace_id),
+          eq(groupMembers.name, name),
+          eq(groupMembers.email, email),
+        ),
+      )
+      .returning({ email: groupMembers.email });
+    if (removed.length === 0) throw new NotFound(`user ${username} in group ${name}`);
+    tx.afterCommit(() => forgetMembers(ctx.app, workspace_id));
+  });
+}
+
+async function emailOf(db: Reader, workspace_id: string, username: string): Promise<string> {
+  const [row] = await db
+    .select({ email: workspaceMembers.email })
+    .from(workspaceMembers)
+    .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.username, username)));
+  if (!row) throw new NotFound(`user ${username} in workspace ${workspace_id}`);
+  return row.email;
+}
+
+function refuseEverybody(name: string, why: string): void {
+  if (name === EVERYBODY) throw new BadRequest(`group ${EVERYBODY} ${why}`);
+}
+
+function lock(tx: Tx, workspace_id: string, name: string): Promise<void> {
+  return tx.lock(`group ${workspace_id} ${name}`);
+}
