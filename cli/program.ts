@@ -29,6 +29,11 @@ const NOUNS: Record<string, Noun> = {
     load: () => import("./commands/webhook.ts"),
   },
   workspace: { summary: "create and list workspaces", load: () => import("./commands/workspace.ts") },
+  folder: {
+    summary: "make folders and say who reads and writes in them",
+    load: () => import("./commands/folder.ts"),
+  },
+  group: { summary: "make groups and say who is in them", load: () => import("./commands/group.ts") },
   user: { summary: "create users", load: () => import("./commands/user.ts") },
   token: { summary: "create and list tokens", load: () => import("./commands/token.ts") },
   routes: { summary: "list the routes of the HTTP interface", load: () => import("./commands/routes.ts") },
