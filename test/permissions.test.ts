@@ -1,6 +1,7 @@
 /** Who may do what, said once as a table and tried through the front door with real tokens. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
+import { canManage, canRead, canWrite } from "../src/features/permissions.ts";
 import { users } from "../src/features/users/tables.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "./harness.ts";
 
@@ -8,7 +9,7 @@ let server: TestServer;
 const as: Record<string, Ask> = {};
 
 /** Entries of the items that are called `shared`. */
-const SHARED = { "u/reader": true, "u/writer": false, "g/ops": true, "u/viewer": true };
+const SHARED = { "u/grouped": false, "u/reader": true, "u/writer": false, "g/ops": true, "u/viewer": true };
 const PLACES = ["u/ann", "g/ops", "f/data", "f/gone", "f/app_themes"];
 const ITEMS = [
   "u/ann/plain",
@@ -238,5 +239,25 @@ test.each(cases)("%s: %s, to give and take rights to %s", async (role, right, pa
     expect(add.status).toBe(right === "x" ? 401 : writes ? 200 : refused);
     const remove = await as[role]!("POST", acls("remove"), { owner: "u/admin" });
     expect(remove.status).toBe(right === "x" ? 401 : writes ? 200 : refused);
+  }
+});
+
+test("operators write nothing, whatever asks for them; as admins they do", () => {
+  const operator = {
+    workspace_id: "acme",
+    email: "ops@example.org",
+    username: "ops",
+    is_admin: false,
+    operator: true,
+    disabled: false,
+    created_at: new Date(),
+    groups: ["ops"],
+    folders: new Map([["data", "owner"]] as const),
+  };
+  for (const path of ["u/ops/x", "g/ops/x", "f/data/x", "u/ann/x"]) {
+    const asked = [canRead, canWrite].map((can) => can(operator, path, { "u/ops": true }));
+    expect([path, ...asked, canManage(operator, path)]).toEqual([path, true, false, false]);
+    const admin = { ...operator, is_admin: true };
+    expect([canWrite(admin, path, {}), canManage(admin, path)]).toEqual([true, true]);
   }
 });

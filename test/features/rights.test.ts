@@ -4,7 +4,7 @@ import { and, eq } from "drizzle-orm";
 import { dropName, forgetPerson, renameName } from "../../src/features/acls/names.ts";
 import { groupMembers } from "../../src/features/groups/tables.ts";
 import { rightsOf } from "../../src/features/permissions.ts";
-import { resolveMember } from "../../src/features/workspaces/members.ts";
+import { listMembers, resolveMember } from "../../src/features/workspaces/members.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
 
 let server: TestServer;
@@ -93,12 +93,16 @@ test("the record of a user tells groups and folders", async () => {
   await admin("folders/create", { name: "r3", owners: ["g/record"] });
   const identity = { email: "cid@example.org", super_admin: false, devops: false, token: undefined };
   const member = await resolveMember(server.server.app, identity, "acme");
-  expect(rightsOf(member!)).toEqual({
+  const rights = {
     groups: ["all", "record"],
     folders: ["r2", "r3"],
     folders_read: ["app_custom", "app_groups", "app_themes", "r1", "r2", "r3"],
     folders_owners: ["r3"],
-  });
+  };
+  expect(rightsOf(member!)).toEqual(rights);
+  const all = await listMembers(server.server.app, "acme");
+  expect(all.map(({ username }) => username).slice(0, 4)).toEqual(["admin", "ann", "bob", "cid"]);
+  expect(rightsOf(all.find(({ username }) => username === "cid")!)).toEqual(rights);
 });
 
 describe("jobs", () => {

@@ -2,7 +2,7 @@
  * A person's place in a workspace, with its groups and its rights in folders: asked on every call, so answered from
  * memory when it was asked before.
  */
-import { and, eq } from "drizzle-orm";
+import { and, asc, eq } from "drizzle-orm";
 import type { App, FolderRight, Identity, Member } from "../../context.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
 import { perApp } from "../../lib/per-app.ts";
@@ -109,29 +109,47 @@ async function loadMember(app: App, who: Who, workspace_id: string): Promise<Mem
     .select()
     .from(workspaceMembers)
     .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.email, who.email)));
-  const member = row ? await withPlaces(app, row) : null;
+  const [member = null] = row ? await withPlaces(app, workspace_id, [row]) : [];
   if (cacheOf(app).generation === generation) remember(app, workspace_id, who.email, member);
   if (member) return withRights(member, who);
   const above = who.super_admin || (await runsForSuperAdmin(app, who));
   return above ? superAdminMember(app, who.email, workspace_id) : undefined;
 }
 
-/** The member with its groups, and what these and the folders' own entries give it in folders. */
-async function withPlaces(app: App, row: typeof workspaceMembers.$inferSelect): Promise<Member> {
-  const { workspace_id, email, username } = row;
+type Row = typeof workspaceMembers.$inferSelect;
+
+/** Everybody who is in a workspace, with their groups and rights, by name. */
+export async function listMembers(app: App, workspace_id: string): Promise<Member[]> {
+  const rows = await app.db.read
+    .select()
+    .from(workspaceMembers)
+    .where(eq(workspaceMembers.workspace_id, workspace_id))
+    .orderBy(asc(workspaceMembers.username));
+  return withPlaces(app, workspace_id, rows);
+}
+
+/** Members with their groups, and with what these and the folders' own entries give them in folders. */
+async function withPlaces(app: App, workspace_id: string, rows: readonly Row[]): Promise<Member[]> {
   const { read } = app.db;
+  const only = rows.length === 1 ? eq(groupMembers.email, rows[0]!.email) : undefined;
+  const groupsOf = new Map<string, string[]>(rows.map(({ email }) => [email, []]));
   const inGroups = await read
-    .select({ name: groupMembers.name })
+    .select({ name: groupMembers.name, email: groupMembers.email })
     .from(groupMembers)
-    .where(and(eq(groupMembers.workspace_id, workspace_id), eq(groupMembers.email, email)));
-  const person = { username, groups: inGroups.map(({ name }) => name).sort() };
-  const rows = await read.select().from(folders).where(eq(folders.workspace_id, workspace_id));
-  const rights = new Map<string, FolderRight>();
-  for (const folder of withDefaults(workspace_id, rows)) {
-    const right = folderRight(person, folder);
-    if (right) rights.set(folder.name, right);
-  }
-  return { ...row, groups: person.groups, folders: rights };
+    .where(and(eq(groupMembers.workspace_id, workspace_id), only))
+    .orderBy(asc(groupMembers.name));
+  for (const { name, email } of inGroups) groupsOf.get(email)?.push(name);
+  const stored = await read.select().from(folders).where(eq(folders.workspace_id, workspace_id));
+  const all = withDefaults(workspace_id, stored);
+  return rows.map((row) => {
+    const groups = groupsOf.get(row.email) ?? [];
+    const rights = new Map<string, FolderRight>();
+    for (const folder of all) {
+      const right = folderRight({ username: row.username, groups }, folder);
+      if (right) rights.set(folder.name, right);
+    }
+    return { ...row, groups, folders: rights };
+  });
 }
 
 /** Remembered is what the workspace says of a person; what else they are depends on how they come. */
