@@ -15,6 +15,7 @@ import { flowPreviewOperations } from "./flows/preview-operations.ts";
 import { flowRestartOperations } from "./flows/restart-operations.ts";
 import { flowResultOperations } from "./flows/result-operations.ts";
 import { folderOperations } from "./folders/operations.ts";
+import { instanceGroupOperations } from "./groups/instance-operations.ts";
 import { groupOperations } from "./groups/operations.ts";
 import { inputOperations } from "./inputs/operations.ts";
 import { instanceOperations } from "./instance/operations.ts";
@@ -59,6 +60,7 @@ export const features: Feature[] = [
   { file: "src/features/resources/type-operations.ts", operations: resourceTypeOperations },
   { file: "src/features/folders/operations.ts", operations: folderOperations },
   { file: "src/features/groups/operations.ts", operations: groupOperations },
+  { file: "src/features/groups/instance-operations.ts", operations: instanceGroupOperations },
   { file: "src/features/acls/operations.ts", operations: aclOperations },
   { file: "src/features/favorites/operations.ts", operations: favoriteOperations },
   { file: "src/features/inputs/operations.ts", operations: inputOperations },

@@ -9,7 +9,7 @@ import type { Reader, Tx } from "../../database/database.ts";
 import { BadRequest } from "../../errors.ts";
 import { favorites } from "../favorites/tables.ts";
 import { folders } from "../folders/tables.ts";
-import { groupMembers, groups } from "../groups/tables.ts";
+import { groupMembers, groups, instanceGroups } from "../groups/tables.ts";
 import { inputs } from "../inputs/tables.ts";
 import { EVERYBODY, type Permissions } from "../permissions.ts";
 import { forgetMembers } from "../workspaces/members.ts";
@@ -34,20 +34,34 @@ export async function requireKnown(
   name: string,
 ): Promise<void> {
   checkName(field, name);
-  const [kind, short] = [name[0], name.slice(2)];
-  const found =
-    kind === "u"
-      ? await db
-          .select({ name: workspaceMembers.username })
-          .from(workspaceMembers)
-          .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.username, short)))
-      : await db
-          .select({ name: groups.name })
-          .from(groups)
-          .where(and(eq(groups.workspace_id, workspace_id), eq(groups.name, short)));
-  if (found.length > 0 || name === `g/${EVERYBODY}`) return;
-  const what = kind === "u" ? "user" : "group";
+  const short = name.slice(2);
+  const isUser = name.startsWith("u/");
+  if (isUser ? await userExists(db, workspace_id, short) : await groupExists(db, workspace_id, short)) return;
+  const what = isUser ? "user" : "group";
   throw new BadRequest(`body field \`${field}\`: there is no ${what} ${short} in workspace ${workspace_id}`);
+}
+
+async function userExists(db: Reader, workspace_id: string, username: string): Promise<boolean> {
+  const rows = await db
+    .select({ username: workspaceMembers.username })
+    .from(workspaceMembers)
+    .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.username, username)));
+  return rows.length > 0;
+}
+
+/** Whether there is a group of the name, in the workspace or on the instance. */
+export async function groupExists(db: Reader, workspace_id: string, name: string): Promise<boolean> {
+  if (name === EVERYBODY) return true;
+  const own = await db
+    .select({ name: groups.name })
+    .from(groups)
+    .where(and(eq(groups.workspace_id, workspace_id), eq(groups.name, name)));
+  if (own.length > 0) return true;
+  const ofInstance = await db
+    .select({ name: instanceGroups.name })
+    .from(instanceGroups)
+    .where(eq(instanceGroups.name, name));
+  return ofInstance.length > 0;
 }
 
 /** Whether something says of the name what it may do. */

@@ -47,7 +47,7 @@ const listGroupNames = operation({
   summary: "List the names of the groups, or of those the caller is in",
   query: z.object({ only_member_of: flag.default(false) }),
   responds: responds.json(z.array(z.string())),
-  run: async (ctx, { query }) => (await service.listGroups(ctx, query)).map(({ name }) => name),
+  run: (ctx, { query }) => service.listNames(ctx, query),
 });
 
 export const getGroup = operation({

@@ -4,16 +4,16 @@ import type { WorkspaceContext } from "../../context.ts";
 import type { Reader, Tx } from "../../database/database.ts";
 import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
 import { countAt, KINDS } from "../acls/kinds.ts";
-import { dropName, isMentioned, requireKnown } from "../acls/names.ts";
+import { dropName, groupExists, isMentioned, requireKnown } from "../acls/names.ts";
 import { EVERYBODY, entryFor, isInGroup } from "../permissions.ts";
 import { forgetMembers } from "../workspaces/members.ts";
 import { workspaceMembers } from "../workspaces/tables.ts";
-import { type Group, groupMembers, groups } from "./tables.ts";
+import { type Group, groupMembers, groups, instanceGroups } from "./tables.ts";
 
 const GROUP_NAME = /^[\w-]{1,50}$/;
 
 /** @throws BadRequest when the text cannot name a group */
-function checkGroupName(name: string): string {
+export function checkGroupName(name: string): string {
   if (GROUP_NAME.test(name)) return name;
   throw new BadRequest(
     `"${name.slice(0, 60)}" cannot be a group: use letters, digits, _ and -, 50 characters at most`,
@@ -44,17 +44,23 @@ export async function getGroup(
 }
 
 /** All groups: whoever gives rights to one must know it. */
-export async function listGroups(
-  ctx: WorkspaceContext,
-  { only_member_of }: { only_member_of: boolean } = { only_member_of: false },
-): Promise<Group[]> {
-  const { member } = ctx.caller;
-  const { workspace_id } = member;
+export async function listGroups(ctx: WorkspaceContext): Promise<Group[]> {
+  const { workspace_id } = ctx.caller.member;
   const rows = await ctx.app.db.read.select().from(groups).where(eq(groups.workspace_id, workspace_id));
   const all = rows.some(({ name }) => name === EVERYBODY) ? rows : [everybody(workspace_id), ...rows];
-  return all
-    .filter(({ name }) => !only_member_of || isInGroup(member, name))
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  return all.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The names that rights can be given to: groups of the workspace, and of the instance. */
+export async function listNames(
+  ctx: WorkspaceContext,
+  { only_member_of }: { only_member_of: boolean },
+): Promise<string[]> {
+  const { member } = ctx.caller;
+  const own = await listGroups(ctx);
+  const ofInstance = await ctx.app.db.read.select({ name: instanceGroups.name }).from(instanceGroups);
+  const names = new Set([...own, ...ofInstance].map(({ name }) => name));
+  return [...names].filter((name) => !only_member_of || isInGroup(member, name)).sort();
 }
 
 /** The usernames of who is in a group. */
@@ -100,8 +106,7 @@ export async function createGroup(
   const name = checkGroupName(body.name);
   await ctx.write({ resource: name }, async (tx) => {
     await lock(tx, workspace_id, name);
-    const [taken] = await tx.select().from(groups).where(at(workspace_id, name));
-    if (taken || name === EVERYBODY) throw new BadRequest(`there is a group ${name} already`);
+    if (await groupExists(tx, workspace_id, name)) throw new BadRequest(`there is a group ${name} already`);
     if (!member.is_admin && (await hasRights(tx, workspace_id, name))) {
       throw new Forbidden(
         `something is g/${name}'s from before, which would be yours: an admin has to make the group`,

@@ -29,4 +29,24 @@ export const groupMembers = table(
   ],
 );
 
+/** Groups of the whole instance: whoever is in one is in the group of that name in every workspace they belong to. */
+export const instanceGroups = table("instance_groups", {
+  name: text("name").primaryKey(),
+  summary: text("summary").notNull(),
+  /** What a directory that people are kept in knows it by. */
+  id: text("id"),
+  scim_display_name: text("scim_display_name"),
+  external_id: text("external_id"),
+});
+
+export const instanceGroupMembers = table(
+  "instance_group_members",
+  {
+    name: text("name").notNull(),
+    email: text("email").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.name, t.email] }), index("instance_group_members_by_email").on(t.email)],
+);
+
+export type InstanceGroup = typeof instanceGroups.$inferSelect;
 export type Group = typeof groups.$inferSelect;

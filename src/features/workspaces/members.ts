@@ -8,7 +8,7 @@ import { BadRequest, NotFound } from "../../errors.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { withDefaults } from "../folders/defaults.ts";
 import { folders } from "../folders/tables.ts";
-import { groupMembers } from "../groups/tables.ts";
+import { groupMembers, instanceGroupMembers } from "../groups/tables.ts";
 import { folderRight } from "../permissions.ts";
 import { FRESH_MS } from "../tokens/cache.ts";
 import { OPERATOR } from "../users/operator.ts";
@@ -131,18 +131,26 @@ export async function listMembers(app: App, workspace_id: string): Promise<Membe
 /** Members with their groups, and with what these and the folders' own entries give them in folders. */
 async function withPlaces(app: App, workspace_id: string, rows: readonly Row[]): Promise<Member[]> {
   const { read } = app.db;
-  const only = rows.length === 1 ? eq(groupMembers.email, rows[0]!.email) : undefined;
-  const groupsOf = new Map<string, string[]>(rows.map(({ email }) => [email, []]));
+  const groupsOf = new Map<string, Set<string>>(rows.map(({ email }) => [email, new Set()]));
+  const only = rows.length === 1 ? rows[0]!.email : undefined;
   const inGroups = await read
     .select({ name: groupMembers.name, email: groupMembers.email })
     .from(groupMembers)
-    .where(and(eq(groupMembers.workspace_id, workspace_id), only))
-    .orderBy(asc(groupMembers.name));
-  for (const { name, email } of inGroups) groupsOf.get(email)?.push(name);
+    .where(
+      and(
+        eq(groupMembers.workspace_id, workspace_id),
+        only === undefined ? undefined : eq(groupMembers.email, only),
+      ),
+    );
+  const ofInstance = await read
+    .select({ name: instanceGroupMembers.name, email: instanceGroupMembers.email })
+    .from(instanceGroupMembers)
+    .where(only === undefined ? undefined : eq(instanceGroupMembers.email, only));
+  for (const { name, email } of [...inGroups, ...ofInstance]) groupsOf.get(email)?.add(name);
   const stored = await read.select().from(folders).where(eq(folders.workspace_id, workspace_id));
   const all = withDefaults(workspace_id, stored);
   return rows.map((row) => {
-    const groups = groupsOf.get(row.email) ?? [];
+    const groups = [...(groupsOf.get(row.email) ?? [])].sort();
     const rights = new Map<string, FolderRight>();
     for (const folder of all) {
       const right = folderRight({ username: row.username, groups }, folder);
