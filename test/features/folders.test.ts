@@ -168,6 +168,13 @@ describe("a folder", () => {
     expect((await post("admin", "create", { name })).status).toBe(201);
   });
 
+  test("is made once, however many ask at once", async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => post("ann", "create", { name: "race" })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(400)]);
+  });
+
   test.each([
     ["a taken name", { name: "plans" }, "there is a folder plans already"],
     [
