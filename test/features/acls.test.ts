@@ -91,6 +91,14 @@ test("leave audit rows that say who was given what", async () => {
     username: "ann",
     parameters: { kind: "script", owner: "u/bob", write: "false" },
   });
+  for (const [kind, resource] of [
+    ["folder", "data"],
+    ["group_", "team"],
+  ]) {
+    expect(rows.find((row) => row.operation === "acls.add" && row.resource === resource)).toMatchObject({
+      parameters: { kind, owner: "u/bob", write: "true" },
+    });
+  }
   expect(rows.find(({ operation }) => operation === "acls.remove")).toMatchObject({
     resource: "u/ann/x",
     parameters: { kind: "script", owner: "u/bob" },

@@ -258,6 +258,11 @@ test("every change of a folder leaves its audit row", async () => {
     rows.filter(({ resource }) => resource === "hands").map(({ operation }) => operation),
   );
   expect([...kinds].sort()).toEqual(["folder.add_owner", "folder.create", "folder.remove_owner"]);
+  expect(rows.find(({ operation }) => operation === "folder.add_owner")).toMatchObject({
+    resource: "hands",
+    username: "ann",
+    parameters: { owner: "u/bob" },
+  });
   expect(rows.some(({ operation, resource }) => operation === "folder.update" && resource === "parts")).toBe(
     true,
   );

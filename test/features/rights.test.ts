@@ -58,6 +58,21 @@ test("a change takes effect at once for a token that is in use", async () => {
   }
 });
 
+test("whoever may not write in a folder is told who can change that", async () => {
+  await admin("folders/create", { name: "told", extra_perms: { "u/bob": false } });
+  const body = { value: "1", is_secret: false, description: "" };
+  for (const [path, says] of [
+    ["f/told/x", "bob may only read folder told: its owners and admins give the right to write"],
+    ["f/nowhere/x", "bob sees no folder nowhere: its owners and admins give the right to write"],
+    ["u/ann/x", "bob may not write to u/ann/x"],
+  ]) {
+    const script = { path, content: "export const main = () => 1", language: "bun" };
+    const answer = await as.bob!("POST", "/w/acme/scripts/create", script);
+    expect([path, answer.status, answer.text]).toEqual([path, 403, expect.stringContaining(says!)]);
+    expect((await as.bob!("POST", "/w/acme/variables/create", { ...body, path })).status).toBe(403);
+  }
+});
+
 test("what another server changes is seen after a minute", async () => {
   const { app } = server.server;
   await admin("groups/create", { name: "far" });

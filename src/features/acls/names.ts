@@ -41,6 +41,11 @@ export async function requireKnown(
   throw new BadRequest(`body field \`${field}\`: there is no ${what} ${short} in workspace ${workspace_id}`);
 }
 
+/** What the audit row of an entry says: whose it is, and what it became. */
+export function toldOf(kind: string, owner: string, write: boolean | undefined): Record<string, string> {
+  return { kind, owner, ...(write === undefined ? {} : { write: String(write) }) };
+}
+
 async function userExists(db: Reader, workspace_id: string, username: string): Promise<boolean> {
   const rows = await db
     .select({ username: workspaceMembers.username })

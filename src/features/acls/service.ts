@@ -5,7 +5,7 @@ import * as folders from "../folders/service.ts";
 import * as groups from "../groups/service.ts";
 import { canRead, type Permissions, requireWrite } from "../permissions.ts";
 import { entriesOf, KINDS, storeEntries } from "./kinds.ts";
-import { checkName, requireKnown } from "./names.ts";
+import { checkName, requireKnown, toldOf } from "./names.ts";
 
 /** What has entries, and how they are read and changed. Each refuses who may not. */
 interface Entries {
@@ -41,8 +41,7 @@ function itemEntries(kind: string): Entries {
     async set(ctx, path, owner, write) {
       const { app, caller } = ctx;
       const { workspace_id } = caller.member;
-      const parameters = { kind, owner, ...(write === undefined ? {} : { write: String(write) }) };
-      await ctx.write({ resource: path, parameters }, async (tx) => {
+      await ctx.write({ resource: path, parameters: toldOf(kind, owner, write) }, async (tx) => {
         // The lock that its deployments and renames hold as well.
         await tx.lock(`${kind} ${workspace_id} ${path}`);
         const entries = readable(ctx, path, await entriesOf(tx, items, workspace_id, path));

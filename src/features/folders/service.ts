@@ -6,7 +6,7 @@ import type { Reader, Tx } from "../../database/database.ts";
 import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
 import { jobs } from "../../queue/tables.ts";
 import { countAt, KINDS } from "../acls/kinds.ts";
-import { checkName, requireKnown } from "../acls/names.ts";
+import { checkName, requireKnown, toldOf } from "../acls/names.ts";
 import { drafts } from "../drafts/tables.ts";
 import { folderRight, type Permissions } from "../permissions.ts";
 import { forgetMembers } from "../workspaces/members.ts";
@@ -119,7 +119,7 @@ export async function updateFolder(
 ): Promise<void> {
   const owners = body.owners && checkOwners(body.owners);
   const entries = body.extra_perms && checkEntries(body.extra_perms);
-  await change(ctx, name, (folder) => {
+  await change(ctx, name, {}, (folder) => {
     const kept = Object.entries(folder.extra_perms).filter(
       ([entry]) => !owners || owners.includes(entry) || !folder.owners.includes(entry),
     );
@@ -133,7 +133,7 @@ export async function updateFolder(
 
 /** @throws NotFound, Forbidden, BadRequest for somebody unknown */
 export async function addOwner(ctx: WorkspaceContext, name: string, owner: string): Promise<void> {
-  await change(ctx, name, async (folder, tx) => {
+  await change(ctx, name, { owner }, async (folder, tx) => {
     await requireKnown(tx, folder.workspace_id, "owner", owner);
     return { owners: [...new Set([...folder.owners, owner])] };
   });
@@ -148,7 +148,7 @@ export async function removeOwner(
   name: string,
   { owner, write }: { owner: string; write?: boolean | undefined },
 ): Promise<void> {
-  await change(ctx, name, (folder) => {
+  await change(ctx, name, { owner }, (folder) => {
     if (!folder.owners.includes(owner)) {
       throw new BadRequest(`body field \`owner\`: ${owner} does not own folder ${name}`);
     }
@@ -170,7 +170,7 @@ export async function setEntry(
   owner: string,
   write: boolean | undefined,
 ): Promise<void> {
-  await change(ctx, name, async (folder, tx) => {
+  await change(ctx, name, toldOf("folder", owner, write), async (folder, tx) => {
     if (write !== undefined) await requireKnown(tx, folder.workspace_id, "owner", owner);
     if (folder.owners.includes(owner) && write !== true) {
       throw new BadRequest(
@@ -213,13 +213,14 @@ export async function usageOf(ctx: WorkspaceContext, name: string): Promise<Reco
 type Lock = (tx: Tx, workspace_id: string, name: string) => Promise<void>;
 const lock: Lock = (tx, workspace_id, name) => tx.lock(`folder ${workspace_id} ${name}`);
 
-/** Changes a folder as its owner. */
+/** Changes a folder as its owner. `parameters` stand in the audit row. */
 async function change(
   ctx: WorkspaceContext,
   name: string,
+  parameters: Record<string, string>,
   to: (folder: Folder, tx: Tx) => Partial<Folder> | Promise<Partial<Folder>>,
 ): Promise<void> {
-  await ctx.write({ resource: name }, async (tx) => {
+  await ctx.write({ resource: name, parameters }, async (tx) => {
     await lock(tx, ctx.caller.member.workspace_id, name);
     const folder = await getFolder(ctx, name, tx);
     requireOwner(ctx, folder);

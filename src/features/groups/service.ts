@@ -4,7 +4,7 @@ import type { WorkspaceContext } from "../../context.ts";
 import type { Reader, Tx } from "../../database/database.ts";
 import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
 import { countAt, KINDS } from "../acls/kinds.ts";
-import { dropName, groupExists, isMentioned, requireKnown } from "../acls/names.ts";
+import { dropName, groupExists, isMentioned, requireKnown, toldOf } from "../acls/names.ts";
 import { EVERYBODY, entryFor, isInGroup } from "../permissions.ts";
 import { forgetMembers } from "../workspaces/members.ts";
 import { workspaceMembers } from "../workspaces/tables.ts";
@@ -134,7 +134,7 @@ export async function updateGroup(
   name: string,
   { summary }: { summary?: string | undefined },
 ): Promise<void> {
-  await change(ctx, name, (group) => ({ summary: summary ?? group.summary }));
+  await change(ctx, name, {}, (group) => ({ summary: summary ?? group.summary }));
 }
 
 /**
@@ -147,7 +147,7 @@ export async function setEntry(
   owner: string,
   manager: boolean | undefined,
 ): Promise<void> {
-  await change(ctx, name, async (group, tx) => {
+  await change(ctx, name, toldOf("group_", owner, manager), async (group, tx) => {
     if (manager !== undefined) await requireKnown(tx, group.workspace_id, "owner", owner);
     const { [owner]: before, ...others } = group.extra_perms;
     if (manager === undefined && before === undefined) {
@@ -160,9 +160,10 @@ export async function setEntry(
 async function change(
   ctx: WorkspaceContext,
   name: string,
+  parameters: Record<string, string>,
   to: (group: Group, tx: Tx) => Partial<Group> | Promise<Partial<Group>>,
 ): Promise<void> {
-  await ctx.write({ resource: name }, async (tx) => {
+  await ctx.write({ resource: name, parameters }, async (tx) => {
     const { workspace_id } = ctx.caller.member;
     await lock(tx, workspace_id, name);
     const group = await getGroup(ctx, name, tx);
