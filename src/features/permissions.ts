@@ -120,11 +120,25 @@ export class NotRunnable extends BadRequest {
   }
 }
 
-/** What a member is told who wanted to run `what`: nothing of what they may not read. */
-export function refusalFor(member: Member, cause: unknown, what: string): unknown {
-  if (!(cause instanceof NotRunnable) || canRead(member, cause.item.path, cause.item.extra_perms))
-    return cause;
-  return new NotFound(`${what} in workspace ${member.workspace_id}`);
+/**
+ * What `find` finds, when the member may read it. `what` names it to who may not.
+ * @throws NotFound; to who may read it also NotRunnable
+ */
+export async function findReadable<T extends NotRunnable["item"]>(
+  member: Member,
+  what: string,
+  find: () => T | Promise<T>,
+): Promise<T> {
+  try {
+    const found = find();
+    const item = found instanceof Promise ? await found : found;
+    if (canRead(member, item.path, item.extra_perms)) return item;
+  } catch (cause) {
+    const isHidden =
+      cause instanceof NotRunnable && !canRead(member, cause.item.path, cause.item.extra_perms);
+    if (!isHidden) throw cause;
+  }
+  throw new NotFound(`${what} in workspace ${member.workspace_id}`);
 }
 
 /** `canRead` said to the database, so that pages of lists come out full. Undefined: everything. */

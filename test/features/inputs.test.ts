@@ -91,6 +91,10 @@ test("the history is of the runs that the caller may see", async () => {
   expect(await history("ann", of("FlowPath", "f/data/x"))).toHaveLength(1);
   expect(await history("ann", `${SCRIPT}&args=${encodeURIComponent('{"n":1}')}`)).toHaveLength(1);
   expect(await history("ann", `${SCRIPT}&per_page=1`)).toHaveLength(1);
+  const preview = { path: "f/data/x", content: "export const main = () => 1", language: "bun" };
+  await expectOk(as.ann!("POST", "/w/acme/jobs/run_wait_result/preview", preview));
+  expect(await history("ann", SCRIPT)).toHaveLength(2);
+  expect(await history("ann", `${SCRIPT}&include_preview=true`)).toHaveLength(3);
   for (const query of ["", "?input=false"]) {
     expect((await inputs("ann", `${found[0]!.id}/args${query}`)).json()).toEqual({ n: 2 });
   }

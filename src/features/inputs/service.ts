@@ -54,13 +54,18 @@ export async function listInputs(ctx: WorkspaceContext, runnable: Runnable, page
 export async function listHistory(
   ctx: WorkspaceContext,
   runnable: Runnable,
-  { args, ...page }: Page & { args?: { value: unknown } | undefined },
+  {
+    args,
+    include_preview,
+    ...page
+  }: Page & { args?: { value: unknown } | undefined; include_preview?: boolean | undefined },
 ) {
   await requireReadable(ctx, runnable);
   const { runnable_id, runnable_type } = runnable;
   const which =
     runnable_type === "ScriptHash" ? { script_hash: runnable_id } : { script_path_exact: runnable_id };
-  const filters = { ...which, job_kinds: runnable_type === "FlowPath" ? "flow" : "script", args };
+  const [kind, preview] = runnable_type === "FlowPath" ? ["flow", "flowpreview"] : ["script", "preview"];
+  const filters = { ...which, job_kinds: include_preview ? `${kind},${preview}` : kind, args };
   const selection = selectionOf(ctx, ctx.caller.member.workspace_id, filters, "completed");
   const found = await rowsOf(ctx.app, lightColumns, await pageOfIds(ctx.app, selection, toWindow(page)));
   return found.map((job) => ({

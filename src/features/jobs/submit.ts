@@ -14,7 +14,7 @@ import type { Plan } from "../flows/run/plan.ts";
 import { beginFlow } from "../flows/run/runs.ts";
 import { type RestartPoint, storedPoint } from "../flows/run/take-over.ts";
 import { type DeployedFlow, deployedFlowByPath, deployedFlowByVersion } from "../flows/versions.ts";
-import { canRead, refusalFor } from "../permissions.ts";
+import { findReadable } from "../permissions.ts";
 import { type Deployed, deployedByHash, deployedByPath } from "../scripts/versions.ts";
 import { checkScopes } from "../tokens/scopes.ts";
 import { resolveMember } from "../workspaces/members.ts";
@@ -108,20 +108,14 @@ async function scriptOf(
   const { app, caller } = ctx;
   const { member, identity } = caller;
   const { workspace_id } = member;
-  const what = "hash" in target ? `script with hash ${target.hash}` : `script ${target.path}`;
-  let deployed: Deployed;
-  try {
-    const found =
-      "hash" in target
-        ? deployedByHash(app, workspace_id, target.hash)
-        : deployedByPath(app, workspace_id, target.path);
-    deployed = found instanceof Promise ? await found : found;
-  } catch (cause) {
-    throw refusalFor(member, cause, what);
-  }
-  if (!canRead(member, deployed.path, deployed.extra_perms)) {
-    throw new NotFound(`${what} in workspace ${workspace_id}`);
-  }
+  const deployed =
+    "hash" in target
+      ? await findReadable(member, `script with hash ${target.hash}`, () =>
+          deployedByHash(app, workspace_id, target.hash),
+        )
+      : await findReadable(member, `script ${target.path}`, () =>
+          deployedByPath(app, workspace_id, target.path),
+        );
   checkScopes(identity, { domain: "jobs", action: "run", kind: "scripts" }, deployed.path);
   return deployed;
 }
@@ -135,19 +129,14 @@ async function flowOf(
   if ("flow_version" in target && !/^[0-9]{1,15}$/.test(target.flow_version)) {
     throw new BadRequest(`"${target.flow_version}" is not a flow version: it must be a number`);
   }
-  const what = "flow" in target ? `flow ${target.flow}` : `flow version ${target.flow_version}`;
-  let found: DeployedFlow;
-  try {
-    found =
-      "flow" in target
-        ? await deployedFlowByPath(app, member.workspace_id, target.flow)
-        : await deployedFlowByVersion(app, member.workspace_id, Number(target.flow_version));
-  } catch (cause) {
-    throw refusalFor(member, cause, what);
-  }
-  if (!canRead(member, found.path, found.extra_perms)) {
-    throw new NotFound(`${what} in workspace ${member.workspace_id}`);
-  }
+  const found =
+    "flow" in target
+      ? await findReadable(member, `flow ${target.flow}`, () =>
+          deployedFlowByPath(app, member.workspace_id, target.flow),
+        )
+      : await findReadable(member, `flow version ${target.flow_version}`, () =>
+          deployedFlowByVersion(app, member.workspace_id, Number(target.flow_version)),
+        );
   checkScopes(identity, { domain: "jobs", action: "run", kind: "flows" }, found.path);
   return found;
 }

@@ -7,7 +7,7 @@ import type { JobKind } from "../../../queue/states.ts";
 import type { Job } from "../../../queue/tables.ts";
 import { interpolate } from "../../jobs/interpolate.ts";
 import { UNFINISHED } from "../../jobs/unfinished.ts";
-import { canRead, type NotRunnable, refusalFor } from "../../permissions.ts";
+import { findReadable, type NotRunnable } from "../../permissions.ts";
 import { type Deployed, deployedByHash, deployedByPath } from "../../scripts/versions.ts";
 import { memberOfJob } from "../../workspaces/members.ts";
 import { type DeployedFlow, deployedFlowByPath } from "../versions.ts";
@@ -138,13 +138,7 @@ async function readable<T extends NotRunnable["item"]>(
       `${what}: ${job.permissioned_as}, who runs the flow, is no active member of the workspace`,
     );
   }
-  try {
-    const item = await find();
-    if (canRead(member, item.path, item.extra_perms)) return item;
-  } catch (cause) {
-    throw refusalFor(member, cause, what);
-  }
-  throw new NotFound(`${what} in workspace ${job.workspace_id}, as far as ${job.permissioned_as} may see`);
+  return findReadable(member, `${what}, for ${job.permissioned_as} who runs the flow,`, find);
 }
 
 function rawScriptRow(frame: LiveFrame, leaf: FlowModule, row: Job): Job {
