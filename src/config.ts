@@ -181,6 +181,12 @@ export const SETTINGS = {
     default: 259_200,
     meaning: "seconds a login lasts",
   },
+  invalidate_old_sessions: {
+    variable: "INVALIDATE_OLD_SESSIONS",
+    kind: "text",
+    default: "false",
+    meaning: "true ends a person's other sessions when they log in",
+  },
   cookie_domain: {
     variable: "COOKIE_DOMAIN",
     kind: "text",

@@ -32,3 +32,16 @@ export const workspaceMembers = table(
     uniqueIndex("workspace_members_by_username").on(t.workspace_id, t.username),
   ],
 );
+
+/** Who may become a member by saying so. */
+export const workspaceInvites = table(
+  "workspace_invites",
+  {
+    workspace_id: text("workspace_id").notNull(),
+    email: text("email").notNull(),
+    is_admin: boolean("is_admin").notNull(),
+    operator: boolean("operator").notNull(),
+    created_at: timestamp("created_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.workspace_id, t.email] })],
+);
