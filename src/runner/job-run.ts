@@ -41,8 +41,15 @@ export class JobRun {
   /** Why the child is being ended; what it says from then on does not count. */
   #stopping = false;
 
+  /** Its child takes no other job. */
+  retired = false;
+
   constructor(options: JobRunOptions) {
     this.#o = options;
+  }
+
+  get key(): string {
+    return this.#o.key;
   }
 
   /** @param warm a child of this key, if there is one: then nothing has to be waited for */

@@ -26,6 +26,16 @@ interface Waiting {
   resolve: (outcome: RunOutcome) => void;
 }
 
+/** Whether the key of a child agrees with everything that is asked for. */
+function isOf(key: string, match: Parameters<Runner["retire"]>[0]): boolean {
+  const [workspace_id, version_id, , email] = key.split("\n");
+  return (
+    (match.workspace_id ?? workspace_id) === workspace_id &&
+    (match.version_id ?? version_id) === version_id &&
+    (match.email ?? email) === email
+  );
+}
+
 export function createRunner(options: RunnerOptions): Runner {
   const { directory, log } = options;
   const files = versionFiles(directory, dirname(directory));
@@ -147,7 +157,7 @@ export function createRunner(options: RunnerOptions): Runner {
         averageMs += (performance.now() - began - averageMs) / 16;
         running.delete(job);
         signal.removeEventListener("abort", cancel);
-        if (child && !child.exited && reusable && !stopped) keep(child);
+        if (child && !child.exited && reusable && !job.retired && !stopped) keep(child);
         else if (child) discard(child);
         resolve(outcome);
         pump();
@@ -205,12 +215,9 @@ export function createRunner(options: RunnerOptions): Runner {
     free: () => Math.max(0, options.concurrency - busy - waiting.length),
     retire(match) {
       for (const list of [...idle.values()]) {
-        for (const child of [...list]) {
-          const [workspace_id, version_id] = child.key!.split("\n");
-          if (workspace_id !== match.workspace_id) continue;
-          if (match.version_id === undefined || match.version_id === version_id) discard(child);
-        }
+        for (const child of [...list]) if (isOf(child.key!, match)) discard(child);
       }
+      for (const job of running) if (isOf(job.key, match)) job.retired = true;
     },
     prune(before) {
       return files.prune(before.getTime(), (workspace_id, version_id) =>

@@ -127,8 +127,11 @@ export interface Runner {
   forgetShared(name: string): void;
   /** Slots that could take a job right now. */
   free(): number;
-  /** Ends every child of a version (archived, deleted) or of a workspace; running jobs are left to finish. */
-  retire(match: { workspace_id: string; version_id?: string }): void;
+  /**
+   * Ends every child of a version (archived, deleted), of a workspace or of a person; running jobs are left to finish,
+   * and their children take no other.
+   */
+  retire(match: { workspace_id?: string; version_id?: string; email?: string }): void;
   /** Removes the files of versions that nothing has used since; they are written anew when needed. @returns how many */
   prune(before: Date): Promise<number>;
   /**
