@@ -37,7 +37,12 @@ import { scriptOperations } from "./scripts/operations.ts";
 import { storageConnectionOperations } from "./storage/connection-operations.ts";
 import { storageOperations } from "./storage/operations.ts";
 import { tokenOperations } from "./tokens/operations.ts";
+import { memberOperations } from "./users/member-operations.ts";
 import { userOperations } from "./users/operations.ts";
+import { ownOperations } from "./users/own-operations.ts";
+import { runnableOperations } from "./users/runnables.ts";
+import { sessionOperations } from "./users/session-operations.ts";
+import { setupOperations } from "./users/setup-operations.ts";
 import { variableOperations } from "./variables/operations.ts";
 import { webhookOperations } from "./webhooks/operations.ts";
 import { workspaceOperations } from "./workspaces/operations.ts";
@@ -52,6 +57,11 @@ export interface Feature {
 export const features: Feature[] = [
   { file: "src/features/instance/operations.ts", operations: instanceOperations },
   { file: "src/features/users/operations.ts", operations: userOperations },
+  { file: "src/features/users/own-operations.ts", operations: ownOperations },
+  { file: "src/features/users/member-operations.ts", operations: memberOperations },
+  { file: "src/features/users/session-operations.ts", operations: sessionOperations },
+  { file: "src/features/users/setup-operations.ts", operations: setupOperations },
+  { file: "src/features/users/runnables.ts", operations: runnableOperations },
   { file: "src/features/tokens/operations.ts", operations: tokenOperations },
   { file: "src/features/workspaces/operations.ts", operations: workspaceOperations },
   { file: "src/features/workspaces/storage-operations.ts", operations: storageSettingOperations },

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { App } from "../../src/context.ts";
-import { checkAttempt, recordFailure } from "../../src/features/users/attempts.ts";
+import { newDevice, type Origin, takeAttempt } from "../../src/features/users/attempts.ts";
 import { users } from "../../src/features/users/tables.ts";
-import { type Answer, expectOk, startTestServer, type TestServer } from "../harness.ts";
+import { type Answer, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
 
 let server: TestServer;
 
@@ -75,9 +75,12 @@ describe("logging in", () => {
     expect(answer.status).toBe(200);
     expect(answer.text).toMatch(/^[A-Za-z0-9]{32}$/);
     const cookie = answer.headers.getSetCookie()[0]!;
+    const [expires] = cookie.split("; ").filter((part) => part.startsWith("Expires="));
     expect(cookie.split("; ").sort()).toEqual(
-      [`token=${answer.text}`, "HttpOnly", "Path=/", "SameSite=Lax", "Max-Age=259200"].sort(),
+      [`token=${answer.text}`, "HttpOnly", "Path=/", "SameSite=Lax", "Max-Age=259200", expires!].sort(),
     );
+    const left = Date.parse(expires!.slice("Expires=".length)) - Date.now();
+    expect(left).toBeWithin(259_000_000, 259_201_000);
     expect((await whoami(answer.text)).json().email).toBe("lena@example.org");
     const nobody = server.as(undefined);
     const out = await nobody("POST", "/auth/logout", undefined, { cookie: `token=${answer.text}` });
@@ -85,6 +88,57 @@ describe("logging in", () => {
     expect(out.headers.getSetCookie()[0]).toMatch(/^token=;.*Max-Age=0/);
     expect((await whoami(answer.text)).status).toBe(401);
     expect((await nobody("POST", "/auth/logout")).status).toBe(200);
+  });
+
+  test("the first login of an account says so, to scripts too; a later one does not", async () => {
+    await server.user("faye");
+    const first = (await login("faye@example.org", "faye-password")).headers.getSetCookie();
+    const said = first.find((cookie) => cookie.startsWith("first_time="))!;
+    expect(said.split("; ")).toEqual(expect.arrayContaining(["first_time=1", "Max-Age=900", "Path=/"]));
+    expect(said).not.toContain("HttpOnly");
+    const later = (await login("faye@example.org", "faye-password")).headers.getSetCookie();
+    expect(later.some((cookie) => cookie.startsWith("first_time="))).toBe(false);
+  });
+
+  test.each([
+    ["/user/login", 307, "/user/login"],
+    ["http://localhost:1/user/login", 400, undefined],
+    ["//elsewhere.example/x", 400, undefined],
+    ["\\\\elsewhere.example/x", 400, undefined],
+    ["javascript:alert(1)", 400, undefined],
+    [undefined, 200, undefined],
+  ])("a link logs out and goes on to %p: %p", async (rd, status, location) => {
+    const { ask } = await server.user(`link${Bun.hash(String(rd))}`);
+    const token = (await expectOk(ask("POST", "/users/tokens/create", {}))).text;
+    const url = `${server.url}/api/auth/logout${rd === undefined ? "" : `?rd=${encodeURIComponent(rd)}`}`;
+    const answer = await fetch(url, { headers: { cookie: `token=${token}` }, redirect: "manual" });
+    expect(answer.status).toBe(status);
+    if (location !== undefined) expect(answer.headers.get("location")).toBe(server.url + location);
+    expect((await whoami(token)).status).toBe(status === 400 ? 200 : 401);
+  });
+
+  test("with INVALIDATE_OLD_SESSIONS a login ends the ones before, and no token of another kind", async () => {
+    await using strict = await startTestServer({ invalidate_old_sessions: "true" });
+    const { token } = await strict.user("ann");
+    const sessions: string[] = [];
+    for (let n = 0; n < 2; n++) sessions.push((await login("ann@example.org", "ann-password", strict)).text);
+    const states = await Promise.all([...sessions, token].map((one) => whoami(one, strict)));
+    expect(states.map(({ status }) => status)).toEqual([401, 200, 200]);
+  });
+
+  test("a session is refreshed: the next one in the cookie and the body, the last one ended", async () => {
+    await server.user("rhea");
+    const session = (await login("rhea@example.org", "rhea-password")).text;
+    const kept = await server.as(session)("GET", "/users/refresh_token?if_expiring_in_less_than_s=60");
+    expect([kept.status, kept.text, kept.headers.getSetCookie()]).toEqual([200, session, []]);
+    const next = await server.as(session)("GET", "/users/refresh_token");
+    expect(next.text).toMatch(/^[A-Za-z0-9]{32}$/);
+    expect(next.headers.getSetCookie()[0]).toStartWith(`token=${next.text}; HttpOnly`);
+    expect([(await whoami(next.text)).status, (await whoami(session)).status]).toEqual([200, 401]);
+    for (const restricted of [{ scopes: ["users:write", "users:read"] }, { workspace_id: "acme" }]) {
+      const made = await expectOk(server.as(next.text)("POST", "/users/tokens/create", restricted));
+      expect((await server.as(made.text)("GET", "/users/refresh_token")).status).toBe(403);
+    }
   });
 
   test("the cookie is for https alone when the instance is, and for the domain that is set", async () => {
@@ -140,32 +194,143 @@ describe("guessing passwords", () => {
     expect((await login("ann@example.org", "ann-password", own)).status).toBe(200);
   });
 
-  test("a hundred from an address for all accounts together; right ones do not count", async () => {
+  test("right ones do not count", async () => {
     await server.user("uma");
     for (let n = 0; n < 11; n++) expect((await login("uma@example.org", "uma-password")).status).toBe(200);
-    const app = { clock: () => new Date(0) } as App;
-    for (let n = 0; n < 100; n++) {
-      checkAttempt(app, "next@example.org", "192.0.2.1");
-      recordFailure(app, `user${n}@example.org`, "192.0.2.1");
+  });
+});
+
+/** The rules by themselves: who sends from where is made up, and time stands until it is moved. */
+describe("what is left to guess", () => {
+  const ANN = "ann@example.org";
+  const from = (address: string, device?: string): Origin => ({ address, device });
+
+  function guesses() {
+    let now = 0;
+    const app = { clock: () => new Date(now), instanceKey: new Uint8Array(32) } as unknown as App;
+    return {
+      app,
+      wrong: (origin: Origin, email = ANN) => void takeAttempt(app, email, origin),
+      right: (origin: Origin, email = ANN) => takeAttempt(app, email, origin)(),
+      pass: (ms: number) => {
+        now += ms;
+      },
+    };
+  }
+  const many = (times: number, work: (n: number) => void) => {
+    for (let n = 0; n < times; n++) work(n);
+  };
+  const REFUSED = "too many wrong passwords";
+  const place = (n: number) => from(`10.0.${n >> 8}.${n & 255}`);
+
+  test("a hundred a minute from one network, at all accounts together; other networks go on", () => {
+    const { wrong, pass } = guesses();
+    many(100, (n) => wrong(place(0), `user${n}@example.org`));
+    expect(() => wrong(place(0), "next@example.org")).toThrow(REFUSED);
+    wrong(place(1), "next@example.org");
+    pass(60_001);
+    wrong(place(0), "next@example.org");
+  });
+
+  test.each([
+    ["2001:db8:1:2::1", "2001:db8:1:2:ffff::9", true],
+    ["2001:db8:1:2::1", "2001:db8:1:3::1", false],
+    ["::ffff:192.0.2.1", "192.0.2.1", true],
+    ["::1", "::2", true],
+  ])("%s and %s are one network: %p", (one, other, same) => {
+    const { wrong } = guesses();
+    many(10, () => wrong(from(one)));
+    const again = () => wrong(from(other));
+    if (same) expect(again).toThrow(REFUSED);
+    else again();
+  });
+
+  test("an account that is guessed at from everywhere: a stranger has one guess, who is known has all", () => {
+    const { app, wrong, right, pass } = guesses();
+    right(from("192.0.2.1"));
+    const device = newDevice(app, ANN);
+    many(100, (n) => wrong(place(n % 50)));
+    wrong(from("198.51.100.1"));
+    expect(() => wrong(from("198.51.100.1"))).toThrow(REFUSED);
+    // Known by its network, by its browser wherever that is, and a stranger with the right password at once.
+    many(9, () => wrong(from("192.0.2.1")));
+    right(from("192.0.2.1"));
+    many(9, () => wrong(from("198.51.100.1", device)));
+    right(from("198.51.100.1", device));
+    right(from("198.51.100.2"));
+    wrong(from("198.51.100.2"));
+    // Another account is not guessed at, and the one is forgotten about in time.
+    many(10, () => wrong(place(0), "bob@example.org"));
+    pass(15 * 60_000 + 1);
+    many(10, () => wrong(from("198.51.100.1")));
+  });
+
+  test("a browser is known for its own account only, and none makes such a proof itself", () => {
+    const { app, wrong } = guesses();
+    const others = newDevice(app, "bob@example.org");
+    many(100, (n) => wrong(place(n % 50)));
+    for (const [n, device] of [others, `${others.split(".")[0]}.${"0".repeat(64)}`, "x", ""].entries()) {
+      const origin = from(`198.51.100.${n}`, device);
+      wrong(origin);
+      expect(() => wrong(origin)).toThrow(REFUSED);
     }
-    expect(() => checkAttempt(app, "next@example.org", "192.0.2.1")).toThrow("too many wrong passwords");
-    checkAttempt(app, "next@example.org", "192.0.2.2");
+  });
+
+  test("a flood of strangers at other accounts makes nobody unknown", () => {
+    const { wrong, right } = guesses();
+    right(from("192.0.2.1"));
+    many(25_000, (n) => wrong(from(`10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`), `user${n}@example.org`));
+    many(100, (n) => wrong(place(n % 50)));
+    many(9, () => wrong(from("192.0.2.1")));
+    right(from("192.0.2.1"));
   });
 });
 
 describe("changing one's password", () => {
-  test("ends every other session; the old password is wrong from then on", async () => {
-    await server.user("paul");
+  test("ends every session, the present one for another; tokens of other kinds stay", async () => {
+    const { token } = await server.user("paul");
     const [mine, other] = await Promise.all(
       [1, 2].map(async () => (await login("paul@example.org", "paul-password")).text),
     );
     expect((await whoami(other!)).status).toBe(200);
-    await expectOk(server.as(mine)("POST", "/users/setpassword", { password: "new" }));
-    expect([(await whoami(mine!)).status, (await whoami(other!)).status]).toEqual([200, 401]);
+    const changed = await expectOk(server.as(mine)("POST", "/users/setpassword", { password: "new" }));
+    const next = /^token=(\w+);/.exec(changed.headers.getSetCookie()[0]!)![1]!;
+    const states = await Promise.all([mine!, other!, next, token].map((one) => whoami(one)));
+    expect(states.map(({ status }) => status)).toEqual([401, 401, 200, 200]);
     expect((await login("paul@example.org", "paul-password")).status).toBe(400);
     expect((await login("paul@example.org", "new")).status).toBe(200);
-    expect((await server.as(mine)("POST", "/users/setpassword", { password: "" })).status).toBe(400);
+    expect((await server.as(next)("POST", "/users/setpassword", { password: "" })).status).toBe(400);
+    const long = await server.as(next)("POST", "/users/setpassword", { password: "x".repeat(1_001) });
+    expect([long.status, long.text]).toEqual([400, expect.stringContaining("1000 characters at most")]);
   });
+
+  test("ends the script processes that were warm for them, and that of a running job after it", async () => {
+    await using own = await startTestServer();
+    const { ask } = await own.workspace();
+    await deploy(ask, "acme", "u/admin/warm", "export function main() { return process.pid; }");
+    const pid = async () =>
+      (await expectOk(ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/warm", {}))).json();
+    const first = await pid();
+    expect(await pid()).toBe(first);
+    await expectOk(ask("POST", "/users/setpassword", { password: "new" }));
+    const second = await pid();
+    expect(second).not.toBe(first);
+    expect(await pid()).toBe(second);
+    const held = `export async function main(gate: string) {
+      const { existsSync } = await import("node:fs");
+      while (!existsSync(gate)) await Bun.sleep(5);
+      return process.pid;
+    }`;
+    await deploy(ask, "acme", "u/admin/held", held);
+    const gate = `${own.data_dir}/gate`;
+    const run = ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/held", { gate });
+    await until(() => (own.server.app.runner.stats().running > 0 ? true : undefined));
+    await expectOk(ask("POST", "/users/setpassword", { password: "newer" }));
+    await Bun.write(gate, "");
+    const held_pid = (await run).json();
+    const again = await ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/held", { gate });
+    expect(again.json()).not.toBe(held_pid);
+  }, 30_000);
 
   test("a restricted token changes none: it would be the way to an unrestricted one", async () => {
     const { ask } = await server.user("rita", { super_admin: true });
@@ -212,6 +377,7 @@ test.each([
   ["an empty password", { password: "" }, "`password`"],
   ["super_admin as text", { super_admin: "yes" }, "`super_admin`"],
   ["a username with a space", { username: "a b" }, '"a b" cannot be a username'],
+  ["another's username", { username: "admin_acme" }, "is that of admin_acme@example.org"],
 ])("making a user with %s is refused and says why", async (_, change, message) => {
   const body = { email: "bad@example.org", password: "x", super_admin: false, ...change };
   const answer = await server.operator("POST", "/users/create", body);

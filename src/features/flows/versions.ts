@@ -61,6 +61,13 @@ export function forgetFlow(app: App, workspace_id: string, path: string): void {
   }
 }
 
+/** Forgets all flows; called after a commit that moved some, with what mentions them. */
+export function forgetFlows(app: App): void {
+  const cache = cacheOf(app);
+  cache.generation++;
+  for (const known of [cache.byPath, cache.byVersion, cache.values, cache.paths]) known.clear();
+}
+
 /**
  * The newest version of a path that is ready to run.
  * @throws NotFound when there is no such flow; BadRequest when it has no version that can run, saying why

@@ -1,92 +1,22 @@
+/** Accounts of the instance, for super admins. */
 import { eq } from "drizzle-orm";
 import { z } from "zod";
-import type { Context } from "../../context.ts";
-import { InvalidInput } from "../../errors.ts";
-import { checked, readText } from "../../http/input.ts";
-import { moment, type Operation, operation, responds } from "../../http/operation.ts";
-import { revokeToken } from "../tokens/service.ts";
-import { listAllRunnables } from "./runnables.ts";
+import {
+  flag,
+  type Operation,
+  operation,
+  optional,
+  paging,
+  responds,
+  wholeNumber,
+} from "../../http/operation.ts";
+import * as accounts from "./accounts.ts";
+import { withCookies } from "./answers.ts";
+import { sessionCookie } from "./cookies.ts";
+import { GlobalUserInfo, UsernameInfo } from "./records.ts";
+import { renameUser } from "./rename.ts";
 import * as service from "./service.ts";
-import { checkSetupToken, completeSetup, setupPage } from "./setup.ts";
 import { users } from "./tables.ts";
-
-const GlobalUserInfo = z.object({
-  email: z.string(),
-  login_type: z.string(),
-  super_admin: z.boolean(),
-  devops: z.boolean(),
-  verified: z.boolean(),
-  name: z.string().nullish(),
-  company: z.string().nullish(),
-  username: z.string().nullish(),
-  first_time_user: z.boolean(),
-});
-
-const User = z.object({
-  workspace_id: z.string(),
-  email: z.string(),
-  username: z.string(),
-  is_admin: z.boolean(),
-  is_super_admin: z.boolean(),
-  created_at: moment,
-  operator: z.boolean(),
-  disabled: z.boolean(),
-  groups: z.array(z.string()),
-  folders: z.array(z.string()),
-  folders_owners: z.array(z.string()),
-});
-
-function withSession(
-  ctx: Context,
-  token: string,
-  body: string,
-  init: { status?: number; type?: string } = {},
-): Response {
-  return new Response(body, {
-    status: init.status ?? 200,
-    headers: {
-      "content-type": init.type ?? "text/plain; charset=utf-8",
-      "set-cookie": service.sessionCookie(ctx.app, token),
-    },
-  });
-}
-
-/** Where the call came from, as far as the transport tells. */
-function addressOf(request: Request): string {
-  return (request as { ip?: string }).ip ?? "unknown";
-}
-
-export const login = operation({
-  name: "login",
-  method: "POST",
-  path: "/auth/login",
-  access: "anyone",
-  scope: false,
-  summary: "Log in with e-mail and password; the session token is the body and the cookie `token`",
-  body: z.object({ email: z.string(), password: z.string() }),
-  responds: responds.raw("text/plain", "session token"),
-  audit: { operation: "users.login", action_kind: "Create" },
-  run: async (ctx, { body }) => {
-    const token = await service.login(ctx, body, addressOf(ctx.request));
-    return withSession(ctx, token, token);
-  },
-});
-
-export const logout = operation({
-  name: "logout",
-  method: "POST",
-  path: "/auth/logout",
-  access: "anyone",
-  scope: false,
-  summary: "Delete the presented token and clear the cookie",
-  responds: responds.raw("text/plain", "confirmation"),
-  audit: { operation: "users.logout", action_kind: "Delete" },
-  run: async (ctx) => {
-    const hash = ctx.caller.identity?.token?.hash;
-    if (hash) await ctx.write({}, (tx) => revokeToken(ctx.app, tx, hash));
-    return withSession(ctx, "", "logged out");
-  },
-});
 
 export const createUser = operation({
   name: "createUser",
@@ -98,9 +28,9 @@ export const createUser = operation({
     email: z.string(),
     password: z.string(),
     super_admin: z.boolean(),
-    name: z.string().optional(),
-    company: z.string().optional(),
-    username: z.string().optional(),
+    name: optional(z.string()),
+    company: optional(z.string()),
+    username: optional(z.string()),
   }),
   responds: responds.created("confirmation"),
   audit: { operation: "users.create", action_kind: "Create" },
@@ -108,41 +38,6 @@ export const createUser = operation({
     await service.createUser(ctx, body);
     return `email ${body.email.trim().toLowerCase()} created`;
   },
-});
-
-export const whoami = operation({
-  name: "globalWhoami",
-  method: "GET",
-  path: "/users/whoami",
-  access: "user",
-  bound: true,
-  scope: false,
-  summary: "Read who the token belongs to",
-  responds: responds.json(GlobalUserInfo),
-  run: async (ctx) => {
-    const { identity } = ctx.caller;
-    if (identity.token) return service.getUser(ctx.app, identity.email);
-    return {
-      email: identity.email,
-      login_type: "operator",
-      super_admin: true,
-      devops: true,
-      verified: true,
-      first_time_user: false,
-    };
-  },
-});
-
-export const currentEmail = operation({
-  name: "getCurrentEmail",
-  method: "GET",
-  path: "/users/email",
-  access: "user",
-  bound: true,
-  scope: false,
-  summary: "Read the caller's e-mail",
-  responds: responds.text("e-mail"),
-  run: (ctx) => ctx.caller.identity.email,
 });
 
 export const existsEmail = operation({
@@ -161,106 +56,118 @@ export const existsEmail = operation({
   },
 });
 
-export const setPassword = operation({
-  name: "setPassword",
+export const listAccounts = operation({
+  name: "listUsersAsSuperAdmin",
+  method: "GET",
+  path: "/users/list_as_super_admin",
+  access: "superAdmin",
+  summary: "List the users of the instance by e-mail",
+  query: z.object({
+    ...paging,
+    per_page: wholeNumber.min(1).max(10_000).default(10_000),
+    active_only: flag.default(false),
+  }),
+  responds: responds.json(z.array(GlobalUserInfo)),
+  run: (ctx, { query }) => accounts.listAccounts(ctx.app, query),
+});
+
+export const updateAccount = operation({
+  name: "globalUserUpdate",
   method: "POST",
-  path: "/users/setpassword",
-  access: "user",
-  summary: "Change the caller's password; every other session ends",
-  body: z.object({ password: z.string() }),
+  path: "/users/update/{email}",
+  access: "superAdmin",
+  summary: "Change a user's name, or what they are on the instance",
+  body: z.object({
+    is_super_admin: optional(z.boolean()),
+    is_devops: optional(z.boolean()),
+    name: optional(z.string()),
+  }),
   responds: responds.text("confirmation"),
-  audit: { operation: "users.setpassword", action_kind: "Update" },
-  run: async (ctx, { body }) => {
-    await service.setPassword(ctx, body.password);
-    return `password of ${ctx.caller.identity.email} changed`;
+  audit: { operation: "users.update", action_kind: "Update" },
+  run: async (ctx, { email, body }) => {
+    await accounts.updateAccount(ctx, email, body);
+    return `user ${email} updated`;
   },
 });
 
-export const workspaceWhoami = operation({
-  name: "whoami",
-  method: "GET",
-  path: "/w/{workspace}/users/whoami",
-  access: "member",
-  scope: false,
-  summary: "Read the caller's place in the workspace",
-  responds: responds.json(User),
-  run: (ctx) => {
-    const { member, identity } = ctx.caller;
-    return {
-      ...member,
-      is_super_admin: identity.super_admin,
-      groups: ["all", ...member.groups],
-      folders: [],
-      folders_owners: [],
-    };
-  },
-});
-
-const SetupForm = z.object({ email: z.string(), password: z.string() });
-
-const PAGE_HEADERS = {
-  "content-type": "text/html; charset=utf-8",
-  "content-security-policy":
-    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'",
-  "referrer-policy": "no-referrer",
-  "cache-control": "no-store",
-};
-
-export const getSetup = operation({
-  name: "getSetupPage",
-  method: "GET",
-  path: "/setup/{token}",
-  access: "anyone",
-  scope: false,
-  summary: "Show the page that makes the first super admin",
-  responds: responds.raw("text/html", "a form"),
-  run: (ctx, { token }) => {
-    checkSetupToken(ctx.app, token);
-    return new Response(setupPage(`/api/setup/${token}`), { headers: PAGE_HEADERS });
-  },
-});
-
-export const postSetup = operation({
-  name: "completeSetup",
+export const setPasswordOf = operation({
+  name: "setPasswordForUser",
   method: "POST",
-  path: "/setup/{token}",
-  access: "anyone",
-  scope: false,
-  summary: "Make the first super admin; the link is then dead",
-  responds: responds.raw("text/plain", "session token, also as cookie"),
-  audit: { operation: "users.create", action_kind: "Create" },
-  run: async (ctx, { token }) => {
-    const session = await completeSetup(ctx, token, await readForm(ctx.request));
-    return withSession(ctx, session, session, { status: 201 });
+  path: "/users/set_password_of/{user}",
+  access: "superAdmin",
+  summary: "Give a user, named by e-mail, another password; all their sessions end",
+  body: z.object({ password: z.string() }),
+  responds: responds.raw("text/plain", "confirmation"),
+  audit: { operation: "users.setpassword", action_kind: "Update" },
+  run: async (ctx, { user, body }) => {
+    const session = await accounts.changePassword(ctx, user, body.password);
+    return withCookies(`password of ${user} changed`, session ? [sessionCookie(ctx.app, session)] : []);
   },
 });
 
-/** A browser's form or a program's JSON. */
-async function readForm(request: Request): Promise<z.output<typeof SetupForm>> {
-  const text = await readText(request, 10_000);
-  if (request.headers.get("content-type")?.startsWith("application/x-www-form-urlencoded")) {
-    return checked("body", SetupForm, Object.fromEntries(new URLSearchParams(text))) as z.output<
-      typeof SetupForm
-    >;
-  }
-  try {
-    return checked("body", SetupForm, JSON.parse(text)) as z.output<typeof SetupForm>;
-  } catch (cause) {
-    if (cause instanceof SyntaxError) throw new InvalidInput(`the body is not JSON: ${cause.message}`);
-    throw cause;
-  }
-}
+export const setLoginType = operation({
+  name: "setLoginTypeForUser",
+  method: "POST",
+  path: "/users/set_login_type/{user}",
+  access: "superAdmin",
+  summary: "Say how a user, named by e-mail, logs in: by password or a provider; all their sessions end",
+  body: z.object({ login_type: z.string() }),
+  responds: responds.raw("text/plain", "confirmation"),
+  audit: { operation: "users.update", action_kind: "Update" },
+  run: async (ctx, { user, body }) => {
+    const session = await accounts.setLoginType(ctx, user, body.login_type);
+    const said = `login type of ${user} is ${body.login_type}`;
+    return withCookies(said, session ? [sessionCookie(ctx.app, session)] : []);
+  },
+});
+
+export const usernameInfo = operation({
+  name: "globalUsernameInfo",
+  method: "GET",
+  path: "/users/username_info/{email}",
+  access: "superAdmin",
+  summary: "Read a user's name on the instance and in each workspace",
+  responds: responds.json(UsernameInfo),
+  run: (ctx, { email }) => accounts.usernameInfo(ctx.app, email),
+});
+
+export const rename = operation({
+  name: "globalUserRename",
+  method: "POST",
+  path: "/users/rename/{email}",
+  access: "superAdmin",
+  summary: "Give a user another name in all workspaces; what stands below u/<name>/ moves along",
+  body: z.object({ new_username: z.string() }),
+  responds: responds.text("confirmation"),
+  audit: { operation: "users.rename", action_kind: "Update" },
+  run: async (ctx, { email, body }) => {
+    await renameUser(ctx, email, body.new_username);
+    return `user ${email} is called ${body.new_username}`;
+  },
+});
+
+export const deleteAccount = operation({
+  name: "globalUserDelete",
+  method: "DELETE",
+  path: "/users/delete/{email}",
+  access: "superAdmin",
+  summary: "Delete a user: their runs are canceled, what they own is left to the workspaces' admins",
+  responds: responds.text("confirmation"),
+  audit: { operation: "users.delete", action_kind: "Delete" },
+  run: async (ctx, { email }) => {
+    await accounts.deleteAccount(ctx, email);
+    return `user ${email} deleted`;
+  },
+});
 
 export const userOperations: Operation[] = [
-  login,
-  logout,
   createUser,
-  whoami,
-  currentEmail,
   existsEmail,
-  setPassword,
-  workspaceWhoami,
-  getSetup,
-  postSetup,
-  listAllRunnables,
+  listAccounts,
+  updateAccount,
+  setPasswordOf,
+  setLoginType,
+  usernameInfo,
+  rename,
+  deleteAccount,
 ];

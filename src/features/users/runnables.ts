@@ -2,7 +2,7 @@
 import { and, asc, eq, inArray } from "drizzle-orm";
 import { z } from "zod";
 import type { App, UserContext } from "../../context.ts";
-import { operation, responds } from "../../http/operation.ts";
+import { type Operation, operation, responds } from "../../http/operation.ts";
 import { flows, flowVersions } from "../flows/tables.ts";
 import { canRead } from "../permissions.ts";
 import { scripts } from "../scripts/tables.ts";
@@ -102,3 +102,5 @@ export const listAllRunnables = operation({
   responds: responds.json(z.array(Runnable)),
   run: (ctx) => runnablesOf(ctx),
 });
+
+export const runnableOperations: Operation[] = [listAllRunnables];

@@ -5,7 +5,8 @@ import { NotFound } from "../../errors.ts";
 import { randomText, sha256 } from "../../lib/ids.ts";
 import { checkEmail } from "../../lib/paths.ts";
 import { perApp } from "../../lib/per-app.ts";
-import { countUsers, insertUser, openSession, toRow } from "./service.ts";
+import { countUsers, insertUser, toRow } from "./service.ts";
+import { beginSession, type Session } from "./sessions.ts";
 
 interface Link {
   token: string | undefined;
@@ -34,13 +35,13 @@ export function checkSetupToken(app: App, given: string): void {
 
 /**
  * Creates the first super admin and logs in.
- * @returns a session token
+ * @returns their session
  */
 export async function completeSetup(
   ctx: Context,
   given: string,
   body: { email: string; password: string },
-): Promise<string> {
+): Promise<Session & { email: string }> {
   const { app } = ctx;
   checkSetupToken(app, given);
   const email = checkEmail(body.email);
@@ -50,11 +51,11 @@ export async function completeSetup(
     if ((await countUsers(tx)) > 0)
       throw new NotFound("this setup link is not valid any more: there is a user already");
     await insertUser(tx, row);
-    const token = await openSession(app, tx, email);
+    const session = await beginSession(app, tx, email, null);
     tx.afterCommit(() => {
       linkOf(app).token = undefined;
     });
-    return token;
+    return { ...session, email };
   });
 }
 

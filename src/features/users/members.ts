@@ -1,0 +1,157 @@
+/** The people of one workspace. */
+import { and, asc, eq } from "drizzle-orm";
+import type { App, Member, WorkspaceContext } from "../../context.ts";
+import type { Reader, Tx } from "../../database/database.ts";
+import { BadRequest, NotFound } from "../../errors.ts";
+import { forgetMembers, resolveMember } from "../workspaces/members.ts";
+import { workspaceMembers } from "../workspaces/tables.ts";
+import { departFrom, finishDepartures, told } from "./departure.ts";
+import { requireOtherAdmin } from "./last-admin.ts";
+import { cancelMarked, markRuns } from "./runs.ts";
+import { users } from "./tables.ts";
+
+const DISABLED = "its owner was disabled in the workspace";
+
+/** A member as the wire has one. */
+export function toUser(member: Member, is_super_admin: boolean) {
+  return {
+    ...member,
+    is_super_admin,
+    groups: ["all", ...member.groups],
+    folders: [],
+    folders_owners: [],
+  };
+}
+
+type Row = typeof workspaceMembers.$inferSelect;
+
+/** @throws NotFound */
+export async function findByUsername(db: Reader, workspace_id: string, username: string): Promise<Row> {
+  const [row] = await db
+    .select()
+    .from(workspaceMembers)
+    .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.username, username)));
+  if (!row) throw new NotFound(`user ${username} in workspace ${workspace_id}`);
+  return row;
+}
+
+/** One member with their groups. @throws NotFound */
+export async function getMember(app: App, workspace_id: string, username: string) {
+  const { email } = await findByUsername(app.db.read, workspace_id, username);
+  const [account] = await app.db.read
+    .select({ super_admin: users.super_admin })
+    .from(users)
+    .where(eq(users.email, email));
+  // As what the workspace makes them, whatever they are on the instance.
+  const identity = { email, super_admin: false, devops: false, token: undefined };
+  const member = await resolveMember(app, identity, workspace_id);
+  if (!member) throw new NotFound(`user ${username} in workspace ${workspace_id}`);
+  return toUser(member, account?.super_admin ?? false);
+}
+
+/** All members by name, those without an account included. */
+export async function listMembers(app: App, workspace_id: string) {
+  const rows = await app.db.read
+    .select({ member: workspaceMembers, super_admin: users.super_admin })
+    .from(workspaceMembers)
+    .leftJoin(users, eq(users.email, workspaceMembers.email))
+    .where(eq(workspaceMembers.workspace_id, workspace_id))
+    .orderBy(asc(workspaceMembers.username));
+  return rows.map(({ member, super_admin }) => toUser({ ...member, groups: [] }, super_admin ?? false));
+}
+
+export async function listUsernames(app: App, workspace_id: string): Promise<string[]> {
+  const rows = await app.db.read
+    .select({ username: workspaceMembers.username })
+    .from(workspaceMembers)
+    .where(eq(workspaceMembers.workspace_id, workspace_id))
+    .orderBy(asc(workspaceMembers.username));
+  return rows.map(({ username }) => username);
+}
+
+export interface MemberChange {
+  is_admin?: boolean | undefined;
+  operator?: boolean | undefined;
+  disabled?: boolean | undefined;
+}
+
+/**
+ * Changes what a member may do, at once. Runs of somebody who is disabled are canceled; their tokens stay, and answer
+ * again when they are enabled.
+ * @throws NotFound, BadRequest for an admin who would be an operator, or the last admin
+ */
+export async function updateMember(
+  ctx: WorkspaceContext,
+  username: string,
+  change: MemberChange,
+): Promise<void> {
+  const { app } = ctx;
+  const { workspace_id } = ctx.caller.member;
+  const given = Object.entries(change).filter(([, value]) => value !== undefined);
+  if (given.length === 0) {
+    throw new BadRequest("nothing to change: give `is_admin`, `operator` or `disabled`");
+  }
+  const parameters = Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
+  const { row, runs } = await ctx.write({ resource: username, parameters }, async (tx) => {
+    const row = await findByUsername(tx, workspace_id, username);
+    const next = changed(row, change);
+    if (!next.is_admin || next.disabled) await requireOtherAdmin(tx, workspace_id, row.email);
+    await tx
+      .update(workspaceMembers)
+      .set(next)
+      .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.email, row.email)));
+    tx.afterCommit(() => {
+      forgetMembers(app);
+      if (next.disabled) app.runner.retire({ workspace_id, email: row.email });
+    });
+    const by = ctx.username;
+    return { row, runs: next.disabled ? await markRuns(tx, row, { by, reason: DISABLED }) : [] };
+  });
+  await cancelMarked(ctx, row, runs, DISABLED);
+}
+
+function changed(row: Row, change: MemberChange): Required<MemberChange> {
+  const is_admin = change.is_admin ?? row.is_admin;
+  // Who becomes an admin is no operator any more, without its being said.
+  const operator = change.operator ?? (row.operator && !is_admin);
+  if (is_admin && operator) {
+    throw new BadRequest(
+      `${row.username} cannot be an admin and an operator, who runs and views only: set one of \`is_admin\` and \`operator\` to false`,
+    );
+  }
+  return { is_admin, operator, disabled: change.disabled ?? row.disabled };
+}
+
+/** Takes a member out; what becomes of what they own is told in departure.ts. @throws NotFound, BadRequest */
+export async function deleteMember(ctx: WorkspaceContext, username: string): Promise<void> {
+  const { workspace_id } = ctx.caller.member;
+  await leave(ctx, (tx) => findByUsername(tx, workspace_id, username));
+}
+
+/**
+ * The caller leaves the workspace; what becomes of what they own is told in departure.ts.
+ * @throws BadRequest when they are no member, or the last admin
+ */
+export async function leaveWorkspace(ctx: WorkspaceContext): Promise<void> {
+  const { workspace_id, email, username } = ctx.caller.member;
+  await leave(ctx, async (tx) => {
+    const [row] = await tx
+      .select()
+      .from(workspaceMembers)
+      .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.email, email)));
+    if (!row) throw new BadRequest(`${username} is no member of workspace ${workspace_id}`);
+    return row;
+  });
+}
+
+async function leave(ctx: WorkspaceContext, find: (tx: Tx) => Promise<Row>): Promise<void> {
+  const audited: { resource?: string; parameters?: Record<string, string> } = {};
+  const departure = await ctx.write(audited, async (tx) => {
+    const row = await find(tx);
+    const departure = await departFrom(ctx.app, tx, row, ctx.username);
+    audited.resource = row.username;
+    audited.parameters = told(departure);
+    return departure;
+  });
+  await finishDepartures(ctx, [departure]);
+}

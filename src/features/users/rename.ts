@@ -1,0 +1,236 @@
+/**
+ * Gives a person another name, in every workspace they belong to and in one transaction. With the name goes
+ *
+ * - what stands below `u/<name>/`: scripts, flows with their versions, variables, resources, drafts;
+ * - what mentions it: steps of flows, `$var:` and `$res:` references, paths in expressions, secrets of signatures, the
+ *   workspace's object storage, scopes of tokens that are bound to the workspace or are the person's own;
+ * - what was shared with them, what they made, and their runs that have not ended.
+ *
+ * Tokens belong to an e-mail address, so they follow by themselves. What has run keeps the name it ran under, and so
+ * does the code of scripts: a path spelled there must be changed by who wrote it.
+ */
+import { and, asc, eq, inArray, isNull, ne, or, sql } from "drizzle-orm";
+import type { App, UserContext } from "../../context.ts";
+import { startsWith } from "../../database/conditions.ts";
+import type { Tx } from "../../database/database.ts";
+import { BadRequest } from "../../errors.ts";
+import { checkUsername } from "../../lib/paths.ts";
+import { jobs } from "../../queue/tables.ts";
+import { drafts } from "../drafts/tables.ts";
+import { flowFrames, flowVersions } from "../flows/tables.ts";
+import { forgetFlows } from "../flows/versions.ts";
+import { resources } from "../resources/tables.ts";
+import { scripts } from "../scripts/tables.ts";
+import { forgetScript } from "../scripts/versions.ts";
+import { tokens } from "../tokens/tables.ts";
+import { forgetMembers } from "../workspaces/members.ts";
+import { workspaceMembers, workspaces } from "../workspaces/tables.ts";
+import { keepName } from "./departure.ts";
+import {
+  anyPathBelow,
+  changeGrants,
+  type Follow,
+  follow,
+  mentions,
+  moved,
+  movePaths,
+  renameMakers,
+  rewritten,
+} from "./names.ts";
+import { getUser, refuseTakenUsername } from "./service.ts";
+import { forgetIdentity } from "./sessions.ts";
+import { users } from "./tables.ts";
+import { checkUsernameFree } from "./usernames.ts";
+
+/** @throws BadRequest for what is no username, or is somebody's; NotFound for an unknown user */
+export async function renameUser(ctx: UserContext, email: string, new_username: string): Promise<void> {
+  const { app } = ctx;
+  const to = checkUsername(new_username);
+  const audited = { resource: email, parameters: { new_username: to } };
+  await ctx.write(audited, async (tx) => {
+    await tx.lock("users");
+    await getUser(tx, email);
+    await refuseTakenUsername(tx, to, email);
+    await tx.update(users).set({ username: to }).where(eq(users.email, email));
+    const places = await tx
+      .select({ workspace_id: workspaceMembers.workspace_id, username: workspaceMembers.username })
+      .from(workspaceMembers)
+      .where(eq(workspaceMembers.email, email))
+      .orderBy(asc(workspaceMembers.workspace_id));
+    for (const { workspace_id, username } of places) {
+      if (username !== to) await renameIn(app, tx, { workspace_id, email, from: username, to });
+    }
+    await forgetIdentity(app, tx, email);
+    tx.afterCommit(() => {
+      forgetMembers(app);
+      app.runner.retire({ email });
+    });
+  });
+}
+
+interface Renaming {
+  workspace_id: string;
+  email: string;
+  from: string;
+  to: string;
+}
+
+async function renameIn(app: App, tx: Tx, renaming: Renaming): Promise<void> {
+  const { workspace_id, email, from, to } = renaming;
+  await tx.lock(`usernames of ${workspace_id}`);
+  await checkUsernameFree(tx, workspace_id, email, to);
+  const at = (name: string) => `u/${name}/`;
+  const occupied = await anyPathBelow(tx, workspace_id, at(to));
+  if (occupied !== undefined) {
+    throw new BadRequest(`${occupied} stands where ${at(from)}… of workspace ${workspace_id} would go`);
+  }
+  const rules = follow(from, to);
+  await moveScripts(app, tx, renaming, rules);
+  await moveMentions(tx, renaming, rules);
+  await movePaths(tx, workspace_id, at(from), at(to));
+  await changeGrants(tx, workspace_id, `u/${from}`, `u/${to}`);
+  await renameMakers(tx, workspace_id, from, to);
+  await moveRuns(tx, renaming, rules);
+  await moveScopes(app, tx, renaming);
+  await tx
+    .update(workspaceMembers)
+    .set({ username: to })
+    .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.email, email)));
+  await keepName(tx, { workspace_id, username: from, email });
+  tx.afterCommit(() => forgetFlows(app));
+}
+
+/** What is remembered of the versions says where they stand; a signature's secret is a path too. */
+async function moveScripts(
+  app: App,
+  tx: Tx,
+  { workspace_id, from }: Renaming,
+  { path }: Follow,
+): Promise<void> {
+  const own = await tx
+    .select({ path: scripts.path, hash: scripts.hash })
+    .from(scripts)
+    .where(and(eq(scripts.workspace_id, workspace_id), startsWith(scripts.path, `u/${from}/`)));
+  tx.afterCommit(() => {
+    for (const row of own) forgetScript(app, workspace_id, row.path, row.hash);
+  });
+  const signed = await tx
+    .select({ hash: scripts.hash, path: scripts.path, signature: scripts.signature })
+    .from(scripts)
+    .where(and(eq(scripts.workspace_id, workspace_id), mentions(scripts.signature, `"u/${from}/`)));
+  for (const { hash, signature, ...row } of signed) {
+    if (!signature) continue;
+    await tx
+      .update(scripts)
+      .set({ signature: { ...signature, secret: path(signature.secret) } })
+      .where(and(eq(scripts.workspace_id, workspace_id), eq(scripts.hash, hash)));
+    tx.afterCommit(() => forgetScript(app, workspace_id, row.path, hash));
+  }
+}
+
+/** Steps of flows, references, and where the workspace keeps its files. */
+async function moveMentions(
+  tx: Tx,
+  { workspace_id, from }: Renaming,
+  { flow, references, path }: Follow,
+): Promise<void> {
+  const below = `u/${from}/`;
+  for (const row of await tx
+    .select({ id: flowVersions.id, value: flowVersions.value })
+    .from(flowVersions)
+    .where(and(eq(flowVersions.workspace_id, workspace_id), mentions(flowVersions.value, below)))) {
+    const value = rewritten(row.value, flow);
+    if (value !== row.value) await tx.update(flowVersions).set({ value }).where(eq(flowVersions.id, row.id));
+  }
+  for (const row of await tx
+    .select()
+    .from(drafts)
+    .where(and(eq(drafts.workspace_id, workspace_id), mentions(drafts.value, below)))) {
+    const { kind, path } = row;
+    const value = rewritten(row.value, flow);
+    await tx
+      .update(drafts)
+      .set({ value })
+      .where(and(eq(drafts.workspace_id, workspace_id), eq(drafts.kind, kind), eq(drafts.path, path)));
+  }
+  for (const row of await tx
+    .select({ path: resources.path, value: resources.value })
+    .from(resources)
+    .where(and(eq(resources.workspace_id, workspace_id), mentions(resources.value, `:${below}`)))) {
+    const value = rewritten(row.value, references);
+    await tx
+      .update(resources)
+      .set({ value })
+      .where(and(eq(resources.workspace_id, workspace_id), eq(resources.path, row.path)));
+  }
+  const [workspace] = await tx
+    .select({ storage: workspaces.large_file_storage })
+    .from(workspaces)
+    .where(eq(workspaces.id, workspace_id));
+  if (!workspace?.storage) return;
+  const large_file_storage = JSON.parse(references(JSON.stringify(workspace.storage)), (name, value) =>
+    name === "s3_resource_path" && typeof value === "string" ? path(value) : value,
+  ) as typeof workspace.storage;
+  await tx.update(workspaces).set({ large_file_storage }).where(eq(workspaces.id, workspace_id));
+}
+
+/** Runs that have not ended go on under the new name, and find what they run at its new place. */
+async function moveRuns(tx: Tx, renaming: Renaming, { flow, references }: Follow): Promise<void> {
+  const { workspace_id, from, to } = renaming;
+  const [before, after] = [`u/${from}/`, `u/${to}/`];
+  const unfinished = and(eq(jobs.workspace_id, workspace_id), ne(jobs.state, "completed"));
+  await tx
+    .update(jobs)
+    .set({ permissioned_as: `u/${to}` })
+    .where(and(unfinished, eq(jobs.permissioned_as, `u/${from}`)));
+  await tx
+    .update(jobs)
+    .set({ created_by: to })
+    .where(and(unfinished, eq(jobs.created_by, from)));
+  await tx
+    .update(jobs)
+    .set({ script_path: moved(jobs.script_path, before, after) })
+    .where(and(unfinished, startsWith(jobs.script_path, before)));
+  for (const kind of ["script", "flow"]) {
+    const key = (below: string) => `${workspace_id}/${kind}/${below}`;
+    await tx
+      .update(jobs)
+      .set({ concurrency_key: moved(jobs.concurrency_key, key(before), key(after)) })
+      .where(and(unfinished, startsWith(jobs.concurrency_key, key(before))));
+  }
+  const mentioning = await tx
+    .select({ id: jobs.id, args: jobs.args, raw_flow: jobs.raw_flow })
+    .from(jobs)
+    .where(and(unfinished, or(mentions(jobs.args, before), mentions(jobs.raw_flow, before))));
+  for (const { id, args, raw_flow } of mentioning) {
+    await tx
+      .update(jobs)
+      .set({ args: references(args), raw_flow: raw_flow === null ? null : flow(raw_flow) })
+      .where(eq(jobs.id, id));
+  }
+  // Whoever holds such a flow in memory is refused what it writes next, and reads it anew.
+  const roots = tx
+    .select({ id: jobs.id })
+    .from(jobs)
+    .where(and(unfinished, eq(jobs.state, "running")));
+  await tx
+    .update(flowFrames)
+    .set({ version: sql`${flowFrames.version} + 1` })
+    .where(inArray(flowFrames.job_id, roots));
+}
+
+/** A token that runs `u/ann/hello` alone runs what has become of it. */
+async function moveScopes(app: App, tx: Tx, { workspace_id, email, from, to }: Renaming): Promise<void> {
+  const own = and(eq(tokens.email, email), isNull(tokens.workspace_id));
+  const rows = await tx
+    .select({ hash: tokens.hash, email: tokens.email, scopes: tokens.scopes })
+    .from(tokens)
+    .where(and(or(eq(tokens.workspace_id, workspace_id), own), mentions(tokens.scopes, `u/${from}/`)));
+  // In a scope a path follows on `:`, `,`, or the slash of `run:script/`.
+  const mention = new RegExp(`(?<=[:,]|run:(?:script|flow)/)u/${from}/`, "g");
+  for (const { hash, scopes } of rows) {
+    const moved = scopes?.map((scope) => scope.replace(mention, `u/${to}/`)) ?? null;
+    await tx.update(tokens).set({ scopes: moved }).where(eq(tokens.hash, hash));
+  }
+  for (const owner of new Set(rows.map((row) => row.email))) await forgetIdentity(app, tx, owner);
+}

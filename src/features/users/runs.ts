@@ -1,0 +1,71 @@
+/** The runs of a person in a workspace: what is queued, due later or running as them. */
+import { and, asc, eq, ne } from "drizzle-orm";
+import type { UserContext, WorkspaceContext } from "../../context.ts";
+import type { Tx } from "../../database/database.ts";
+import { jobs } from "../../queue/tables.ts";
+import { cancelJob } from "../jobs/service.ts";
+
+export interface Person {
+  workspace_id: string;
+  username: string;
+  email: string;
+}
+
+const unfinishedOf = ({ workspace_id, username }: Person) =>
+  and(
+    eq(jobs.workspace_id, workspace_id),
+    ne(jobs.state, "completed"),
+    eq(jobs.permissioned_as, `u/${username}`),
+  );
+
+/**
+ * Marks every run of a person to be canceled, in the transaction that takes away their place: from then on none of
+ * them begins, whatever becomes of this process. `cancelMarked` ends them at once.
+ * @returns their ids, outermost first
+ */
+export async function markRuns(
+  tx: Tx,
+  person: Person,
+  canceled: { by: string; reason: string },
+): Promise<string[]> {
+  const found = await tx
+    .select({ id: jobs.id, parent_job: jobs.parent_job })
+    .from(jobs)
+    .where(unfinishedOf(person))
+    .orderBy(asc(jobs.id));
+  await tx
+    .update(jobs)
+    .set({ cancel_requested: true, canceled_by: canceled.by, canceled_reason: canceled.reason })
+    .where(unfinishedOf(person));
+  const outermost = found.filter(({ parent_job }) => parent_job === null);
+  const inner = found.filter(({ parent_job }) => parent_job !== null);
+  return [...outermost, ...inner].map(({ id }) => id);
+}
+
+/** Ends marked runs, each with a row of its own in the audit log, and whatever they have started. */
+export async function cancelMarked(
+  ctx: UserContext | WorkspaceContext,
+  person: Person,
+  ids: readonly string[],
+  reason: string,
+): Promise<void> {
+  const asAdmin: WorkspaceContext = {
+    ...ctx,
+    caller: {
+      identity: ctx.caller.identity,
+      member: {
+        workspace_id: person.workspace_id,
+        email: ctx.caller.identity.email,
+        username: ctx.username,
+        is_admin: true,
+        operator: false,
+        disabled: false,
+        created_at: ctx.app.clock(),
+        groups: [],
+      },
+    },
+    write: (audited, work) =>
+      ctx.write({ ...audited, as: { operation: "jobs.cancel", action_kind: "Delete" } }, work),
+  };
+  for (const id of ids) await cancelJob(asAdmin, person.workspace_id, id, reason);
+}

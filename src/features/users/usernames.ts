@@ -1,0 +1,79 @@
+/** Names of people in one workspace. */
+import { and, eq, ne } from "drizzle-orm";
+import type { Tx } from "../../database/database.ts";
+import { BadRequest } from "../../errors.ts";
+import { checkUsername, usernameFromEmail } from "../../lib/paths.ts";
+import { workspaceMembers } from "../workspaces/tables.ts";
+import { formerUsernames, users } from "./tables.ts";
+
+/** How many names that are alike are tried. */
+const MOST_TRIED = 1_000;
+
+/**
+ * To be asked before somebody gets a name in a workspace.
+ * @throws BadRequest when it is another's, or was: what stands below `u/<name>/` is theirs
+ */
+export async function checkUsernameFree(
+  tx: Tx,
+  workspace_id: string,
+  email: string,
+  username: string,
+): Promise<void> {
+  const taken = await whoHas(tx, workspace_id, email, username);
+  if (!taken) return;
+  const why = taken.is_former ? "was" : "is";
+  throw new BadRequest(
+    `the username ${username} ${why} that of ${taken.email} in workspace ${workspace_id}`,
+    {
+      hint: "choose another one",
+    },
+  );
+}
+
+/**
+ * The name somebody gets who joins a workspace: the wanted one, or else their name on the instance or one made of their
+ * address, with a number behind it where that is another's.
+ * @throws BadRequest when the wanted name is no username, or not free
+ */
+export async function chooseUsername(
+  tx: Tx,
+  workspace_id: string,
+  email: string,
+  wanted: string | undefined,
+): Promise<string> {
+  await tx.lock(`usernames of ${workspace_id}`);
+  if (wanted) {
+    const username = checkUsername(wanted);
+    await checkUsernameFree(tx, workspace_id, email, username);
+    return username;
+  }
+  const [user] = await tx.select({ username: users.username }).from(users).where(eq(users.email, email));
+  const base = user?.username ?? usernameFromEmail(email);
+  for (let number = 1; number <= MOST_TRIED; number++) {
+    const username = number === 1 ? base : `${base.slice(0, 46)}${number}`;
+    if (!(await whoHas(tx, workspace_id, email, username))) return username;
+  }
+  throw new BadRequest(
+    `there are too many names like ${base} in workspace ${workspace_id}: give a \`username\``,
+  );
+}
+
+/** Who else has the name, or had it. */
+async function whoHas(
+  tx: Tx,
+  workspace_id: string,
+  email: string,
+  username: string,
+): Promise<{ email: string; is_former: boolean } | undefined> {
+  for (const [table, is_former] of [
+    [workspaceMembers, false],
+    [formerUsernames, true],
+  ] as const) {
+    const [row] = await tx
+      .select({ email: table.email })
+      .from(table)
+      .where(and(eq(table.workspace_id, workspace_id), eq(table.username, username), ne(table.email, email)));
+    if (row) return { email: row.email, is_former };
+  }
+  return undefined;
+}
