@@ -1,0 +1,220 @@
+/** A person gets another name, and what is theirs follows. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { and, eq } from "drizzle-orm";
+import { drafts } from "../../src/features/drafts/tables.ts";
+import { follow } from "../../src/features/users/names.ts";
+import { variables } from "../../src/features/variables/tables.ts";
+import { jobs } from "../../src/queue/tables.ts";
+import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
+
+let server: TestServer;
+let admin: Ask;
+let root: Ask;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  admin = (await server.workspace()).ask;
+  await server.workspace("other");
+  root = (await server.user("root", { super_admin: true })).ask;
+});
+afterAll(() => server.stop());
+
+const rename = (name: string, new_username: string) =>
+  root("POST", `/users/rename/${name}@example.org`, { new_username });
+
+async function deployFlow(ask: Ask, path: string, value: object): Promise<void> {
+  await expectOk(ask("POST", "/w/acme/flows/create", { path, summary: "", value, schema: {} }));
+  await until(async () => {
+    const flow = (await ask("GET", `/w/acme/flows/get/${path}`)).json();
+    return flow.lock_error_logs === undefined || flow.lock_error_logs === null ? true : undefined;
+  });
+}
+
+test("paths, what mentions them, shares, tokens and runs follow", async () => {
+  const { ask, token } = await server.member("acme", "ann");
+  const bob = await server.member("acme", "bob");
+  const put = (of: Ask, kind: string, body: object) => expectOk(of("POST", `/w/acme/${kind}/create`, body));
+  const plain = { is_secret: false, description: "" };
+  await put(ask, "variables", { path: "u/ann/key", value: "sesame", is_secret: true, description: "" });
+  await put(ask, "variables", { path: "u/ann/plain", value: "1", ...plain });
+  await put(bob.ask, "variables", { path: "u/bob/shared", value: "2", ...plain });
+  const { db } = server.server.app;
+  await db.write(async (tx) => {
+    const extra_perms = { "u/ann": true, "u/anna": true };
+    await tx.update(variables).set({ extra_perms }).where(eq(variables.path, "u/bob/shared"));
+  });
+  const resource = { resource_type: "any", description: "" };
+  await put(ask, "resources", { path: "u/ann/db", value: { password: "$var:u/ann/key" }, ...resource });
+  await put(bob.ask, "resources", { path: "u/bob/db", value: ["$var:u/ann/key", "u/ann/text"], ...resource });
+  const code = "export function main(x: string) { return [x, process.env.WM_USERNAME]; }";
+  const hash = await deploy(ask, "acme", "u/ann/hello", code);
+  await deploy(ask, "acme", "u/ann/signed", code, { signature: { scheme: "github", secret: "u/ann/key" } });
+  const step = (path: string, x: object) => ({ type: "script", path, input_transforms: { x } });
+  await deployFlow(ask, "u/ann/flow", {
+    modules: [
+      { id: "a", value: step("u/ann/hello", { type: "static", value: "$var:u/ann/plain" }) },
+      {
+        id: "b",
+        suspend: { required_events: 1, timeout: 600 },
+        value: step("u/ann/hello", { type: "javascript", expr: "variable('u/ann/plain')" }),
+      },
+      { id: "c", value: step("u/ann/hello", { type: "javascript", expr: "results.b[0]" }) },
+    ],
+  });
+  await expectOk(
+    ask("POST", "/w/acme/drafts/create", {
+      path: "u/ann/idea",
+      typ: "script",
+      value: { path: "u/ann/idea" },
+    }),
+  );
+  const scoped = { workspace_id: "acme", scopes: ["jobs:run:scripts:u/ann/hello", "run:script/u/ann/hello"] };
+  const narrow = (await expectOk(ask("POST", "/users/tokens/create", scoped))).text;
+  const due = new Date(Date.now() + 3_600_000).toISOString();
+  const later = (
+    await expectOk(
+      ask("POST", `/w/acme/jobs/run/p/u/ann/hello?scheduled_for=${due}`, { x: "$var:u/ann/plain" }),
+    )
+  ).text;
+  const flow = (await expectOk(ask("POST", "/w/acme/jobs/run/f/u/ann/flow", {}))).text;
+  const waiting = await until(async () => {
+    const status = (await ask("GET", `/w/acme/jobs_u/get/${flow}`)).json().flow_status;
+    return status?.modules[2]?.type === "WaitingForEvents" ? status : undefined;
+  }, "the flow to wait");
+  // Remembered before, so that what is remembered must be forgotten.
+  const before = await expectOk(ask("POST", "/w/acme/jobs/run_wait_result/p/u/ann/hello", { x: "y" }));
+  expect(before.json()).toEqual(["y", "ann"]);
+
+  await expectOk(rename("ann", "ann_lee"));
+
+  expect((await ask("GET", "/w/acme/users/whoami")).json().username).toBe("ann_lee");
+  const info = (await root("GET", "/users/username_info/ann@example.org")).json();
+  expect(info).toEqual({
+    username: "ann_lee",
+    workspace_usernames: [{ workspace_id: "acme", username: "ann_lee" }],
+  });
+  expect((await ask("GET", "/w/acme/variables/get_value/u/ann_lee/key")).json()).toBe("sesame");
+  expect((await ask("GET", "/w/acme/variables/get_value/u/ann/key")).status).toBe(404);
+  expect((await bob.ask("GET", "/w/acme/variables/get/u/bob/shared")).json().extra_perms).toEqual({
+    "u/anna": true,
+    "u/ann_lee": true,
+  });
+  const interpolated = await ask("GET", "/w/acme/resources/get_value_interpolated/u/ann_lee/db");
+  expect(interpolated.json()).toEqual({ password: "sesame" });
+  const others = (await bob.ask("GET", "/w/acme/resources/get_value/u/bob/db")).json();
+  expect(others).toEqual(["$var:u/ann_lee/key", "u/ann/text"]);
+  const [draft] = await db.read.select().from(drafts);
+  expect(draft).toMatchObject({ path: "u/ann_lee/idea", value: { path: "u/ann_lee/idea" } });
+  expect(draft?.created_by).toBe("ann_lee");
+  const signed = (await ask("GET", "/w/acme/scripts/get/p/u/ann_lee/signed")).json();
+  expect(signed.signature.secret).toBe("u/ann_lee/key");
+
+  for (const target of ["p/u/ann_lee/hello", `h/${hash}`]) {
+    const answer = await expectOk(ask("POST", `/w/acme/jobs/run_wait_result/${target}`, { x: "z" }));
+    expect(answer.json()).toEqual(["z", "ann_lee"]);
+  }
+  expect((await ask("POST", "/w/acme/jobs/run/p/u/ann/hello", {})).status).toBe(404);
+  for (const [path, status] of [
+    ["u/ann_lee/hello", 200],
+    ["u/ann_lee/signed", 403],
+  ]) {
+    const asked = server.as(narrow)("POST", `/w/acme/jobs/run_wait_result/p/${path}`, { x: "" });
+    expect([path, (await asked).status]).toEqual([path, status]);
+  }
+  expect((await server.as(token)("GET", "/users/whoami")).json().username).toBe("ann_lee");
+
+  const [queued] = await db.read.select().from(jobs).where(eq(jobs.id, later));
+  expect(queued).toMatchObject({
+    permissioned_as: "u/ann_lee",
+    created_by: "ann_lee",
+    script_path: "u/ann_lee/hello",
+    args: '{"x":"$var:u/ann_lee/plain"}',
+  });
+
+  // The flow that waited goes on, under the new name and at the new places.
+  expect(waiting).toBeDefined();
+  const urls = await ask("GET", `/w/acme/jobs/resume_urls/${waiting.modules[1].job}/1`);
+  const resume = new URL(urls.json().resume).pathname.replace(/^\/api/, "");
+  await expectOk(server.as(undefined)("POST", resume, {}));
+  const result = await until(async () => {
+    const answer = await ask("GET", `/w/acme/jobs_u/completed/get_result_maybe/${flow}`);
+    return answer.json().completed ? answer.json().result : undefined;
+  }, "the flow's end");
+  expect(result).toEqual(["1", "ann_lee"]);
+
+  const row = (await server.operator("GET", "/w/acme/jobs/list?script_path_exact=u/ann_lee/hello")).json();
+  expect(row.length).toBeGreaterThan(0);
+}, 60_000);
+
+test.each([
+  ["what is no name", "a b", "cannot be a username"],
+  ["the name of somebody on the instance", "root", "is that of root@example.org"],
+  ["the name of another member", "dan", "the username dan is that of dan@example.org in workspace acme"],
+  ["a name that another had", "eve", "the username eve was that of eve@example.org in workspace acme"],
+  [
+    "a name at which something stands",
+    "fred",
+    "u/fred/thing stands where u/carl/… of workspace acme would go",
+  ],
+  ["no name", undefined, "`new_username`"],
+])("renaming to %s is refused, and nothing has moved", async (_, to, message) => {
+  const people = await others();
+  const answer = await root("POST", "/users/rename/carl@example.org", { new_username: to });
+  expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(message)]);
+  expect((await people.carl("GET", "/w/acme/users/whoami")).json().username).toBe("carl");
+  expect((await people.carl("GET", "/w/acme/variables/get_value/u/carl/own")).json()).toBe("1");
+});
+
+let made: Promise<{ carl: Ask }> | undefined;
+function others(): Promise<{ carl: Ask }> {
+  made ??= (async () => {
+    const carl = await server.member("acme", "carl");
+    for (const name of ["dan", "eve"]) await server.member("acme", name);
+    const { users } = await import("../../src/features/users/tables.ts");
+    await server.server.app.db.write(async (tx) => {
+      // Names that are theirs in the workspace alone.
+      await tx.update(users).set({ username: null }).where(eq(users.email, "dan@example.org"));
+      await tx.update(users).set({ username: null }).where(eq(users.email, "eve@example.org"));
+    });
+    await expectOk(admin("DELETE", "/w/acme/users/delete/eve"));
+    const variable = { value: "1", is_secret: false, description: "" };
+    await expectOk(admin("POST", "/w/acme/variables/create", { ...variable, path: "u/fred/thing" }));
+    await expectOk(carl.ask("POST", "/w/acme/variables/create", { ...variable, path: "u/carl/own" }));
+    return { carl: carl.ask };
+  })();
+  return made;
+}
+
+test("a name that was given back is its first owner's again", async () => {
+  await server.member("acme", "gil");
+  await expectOk(rename("gil", "gilbert"));
+  await server.member("acme", "hal");
+  expect((await rename("hal", "gil")).text).toContain("gil was that of");
+  await expectOk(rename("gil", "gil"));
+});
+
+test("an unknown user is told of; only super admins rename", async () => {
+  expect((await rename("nobody", "somebody")).status).toBe(404);
+  expect((await admin("POST", "/users/rename/bob@example.org", { new_username: "rob" })).status).toBe(403);
+});
+
+test.each([
+  [`{"a":"$var:u/ann/x"}`, `{"a":"$var:u/lee/x"}`],
+  [`["$res:u/ann/x/y","$jsonvar:u/ann/z"]`, `["$res:u/lee/x/y","$jsonvar:u/lee/z"]`],
+  [String.raw`{"a":"$var:u\/ann\/x"}`, `{"a":"$var:u/lee/x"}`],
+  [`{"n":12345678901234567890,"a":"$var:u/ann/x"}`, `{"n":12345678901234567890,"a":"$var:u/lee/x"}`],
+  [String.raw`{"a":"say \"$var:u/ann/x\""}`, undefined],
+  [`{"a":"see $var:u/ann/x"}`, undefined],
+  [`{"a":"$var:u/anna/x","b":"$var:f/ann/x","c":"u/ann/x"}`, undefined],
+])("references in %s follow: %p", (json, after) => {
+  expect(follow("ann", "lee").references(json)).toBe(after ?? json);
+});
+
+test.each([
+  [`{"path":"u/ann/x","content":"u/ann/y"}`, `{"path":"u/lee/x","content":"u/ann/y"}`],
+  [`{"expr":"variable('u/ann/x') + 'u/anna/y'"}`, `{"expr":"variable('u/lee/x') + 'u/anna/y'"}`],
+  [String.raw`{"expr":"resource(\"$res:u/ann/x\")"}`, String.raw`{"expr":"resource(\"$res:u/lee/x\")"}`],
+  [`{"summary":"variable('u/ann/x')"}`, undefined],
+])("a flow's %s follows: %p", (json, after) => {
+  expect(follow("ann", "lee").flow(json)).toBe(after ?? json);
+});
