@@ -1,0 +1,226 @@
+/**
+ * Who may call what. For every operation of the contract that is declared: nobody, somebody who is no member, an
+ * operator, a member, an admin of the workspace and a super admin come to the guard, and are refused exactly where the
+ * contract's table and the declaration say so. The guard is the real one, with real tokens; what stands behind it is
+ * left out, so that nothing is deleted by who may delete.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { recordAudit } from "../src/features/audit/service.ts";
+import { operations } from "../src/features/index.ts";
+import { checkScopes } from "../src/features/tokens/scopes.ts";
+import { resolveToken } from "../src/features/tokens/service.ts";
+import { resolveMember } from "../src/features/workspaces/members.ts";
+import type { Access, Operation } from "../src/http/operation.ts";
+import { responds } from "../src/http/operation.ts";
+import { mount } from "../src/http/server.ts";
+import {
+  type ContractOperation,
+  contractFile,
+  keptOperations,
+  readOperations,
+  toLine,
+} from "./contract-operations.ts";
+import { startTestServer, type TestServer } from "./harness.ts";
+
+/** Section 4.10 names its operations by segments: `run` by POST, the others by GET as well. */
+const WEBHOOKS: ContractOperation[] = [
+  ...["p/{path}", "h/{hash}", "fv/{version}"].flatMap((target) => [
+    { method: "POST", path: `/w/{workspace}/jobs/run/${target}`, marks: [] },
+    { method: "POST", path: `/w/{workspace}/jobs/run_wait_result/${target}`, marks: [] },
+    { method: "POST", path: `/w/{workspace}/jobs/run_and_stream/${target}`, marks: [] },
+    { method: "GET", path: `/w/{workspace}/jobs/run_and_stream/${target}`, marks: [] },
+  ]),
+  { method: "GET", path: "/w/{workspace}/jobs/run_wait_result/p/{path}", marks: [] },
+  { method: "GET", path: "/w/{workspace}/jobs/run_wait_result/h/{hash}", marks: [] },
+  { method: "GET", path: "/w/{workspace}/job_u/getupdate_sse/{id}", marks: [] },
+];
+
+/** What the contract has and no declaration does: this list only ever becomes shorter. */
+const NOT_THERE_YET = `
+POST /users/overwrite
+GET /users/export
+GET /workspaces/allowed_domain_auto_invite
+GET /workspaces/list_as_superadmin
+POST /workspaces/exists_username
+POST /workspaces/unarchive/{workspace}
+DELETE /workspaces/delete/{workspace}
+POST /w/{workspace}/workspaces/invite_user
+POST /w/{workspace}/workspaces/add_user
+POST /w/{workspace}/workspaces/delete_invite
+GET /w/{workspace}/workspaces/list_pending_invites
+POST /w/{workspace}/workspaces/archive
+POST /w/{workspace}/workspaces/leave
+GET /w/{workspace}/workspaces/get_workspace_name
+POST /w/{workspace}/workspaces/change_workspace_name
+POST /w/{workspace}/workspaces/change_workspace_id
+GET /w/{workspace}/workspaces/get_settings
+GET /w/{workspace}/workspaces/get_deploy_to
+POST /w/{workspace}/workspaces/edit_deploy_to
+GET /w/{workspace}/workspaces/is_premium
+GET /w/{workspace}/workspaces/premium_info
+POST /w/{workspace}/workspaces/set_automatic_billing
+POST /w/{workspace}/workspaces/edit_chat_command
+POST /w/{workspace}/workspaces/run_chat_message_test_job
+POST /w/{workspace}/workspaces/edit_auto_invite
+POST /w/{workspace}/workspaces/edit_webhook
+POST /w/{workspace}/workspaces/edit_copilot_config
+GET /w/{workspace}/workspaces/get_copilot_info
+POST /w/{workspace}/workspaces/edit_error_handler
+POST /w/{workspace}/workspaces/edit_git_sync_config
+POST /w/{workspace}/workspaces/edit_deploy_ui_config
+POST /w/{workspace}/workspaces/edit_default_app
+GET /w/{workspace}/workspaces/default_app
+POST /w/{workspace}/workspaces/default_scripts
+GET /w/{workspace}/workspaces/default_scripts
+POST /w/{workspace}/workspaces/set_environment_variable
+GET /w/{workspace}/workspaces/encryption_key
+POST /w/{workspace}/workspaces/encryption_key
+GET /w/{workspace}/workspaces/usage
+GET /w/{workspace}/workspaces/used_triggers
+GET /settings/global/{key}
+POST /settings/global/{key}
+GET /settings/local
+GET /settings/list_global
+POST /settings/test_smtp
+POST /settings/test_critical_channels
+GET /settings/critical_alerts
+POST /settings/critical_alerts/{id}/acknowledge
+POST /settings/critical_alerts/acknowledge_all
+POST /settings/test_license_key
+POST /settings/test_object_storage_config
+POST /settings/send_stats
+GET /settings/latest_key_renewal_attempt
+POST /settings/renew_license_key
+POST /settings/customer_portal
+POST /saml/test_metadata
+POST /w/{workspace}/oidc/token/{audience}
+GET /w/{workspace}/variables/list_contextual
+POST /oauth/login_callback/{client_name}
+POST /oauth/connect_callback/{client_name}
+POST /oauth/connect_chat_callback
+POST /w/{workspace}/oauth/connect_chat_callback
+POST /w/{workspace}/oauth/create_account
+POST /w/{workspace}/oauth/refresh_token/{id}
+POST /w/{workspace}/oauth/disconnect/{id}
+`
+  .trim()
+  .split("\n");
+
+/** Where the declaration differs from the table on purpose, and why. */
+const DIFFERS: Record<string, { access: Access; why: string }> = {
+  "GET /version": { access: "anyone", why: "clients ask before they log in whether they fit" },
+  "GET /openapi.yaml": { access: "anyone", why: "it describes the program, not what is in it" },
+  "GET /w/{}/audit/get/{}": { access: "member", why: "who is no admin is shown their own rows" },
+  "GET /w/{}/audit/list": { access: "member", why: "who is no admin is shown their own rows" },
+  "GET /w/{}/job_u/getupdate_sse/{}": { access: "anyone", why: "jobs that nobody started are open to all" },
+};
+
+const routeOf = ({ method, path }: Pick<ContractOperation, "method" | "path">) =>
+  `${method} ${path.replace(/\{\w+\}/g, "{}")}`;
+
+const declared = new Map(operations.map((op) => [routeOf(op), op]));
+const contract = [...keptOperations(), ...WEBHOOKS];
+const implemented = contract.flatMap((row) => {
+  const op = declared.get(routeOf(row));
+  return op ? [{ row, op }] : [];
+});
+const titled = implemented.map(({ row, op }) => [toLine(row), row, op] as const);
+
+const ROLES = ["nobody", "stranger", "operator", "member", "admin", "super admin"] as const;
+type Role = (typeof ROLES)[number];
+
+/** The statuses of the refused, in the order of the roles; 0 lets them in. */
+const REFUSALS: Record<Access, [number, number, number, number, number, number]> = {
+  anyone: [0, 0, 0, 0, 0, 0],
+  user: [401, 0, 0, 0, 0, 0],
+  member: [401, 401, 0, 0, 0, 0],
+  author: [401, 401, 403, 0, 0, 0],
+  admin: [401, 401, 403, 403, 0, 0],
+  superAdmin: [401, 403, 403, 403, 403, 0],
+};
+
+let server: TestServer;
+let guard: { fetch: (request: Request) => Response | Promise<Response> };
+const tokens: Partial<Record<Role, string>> = {};
+
+beforeAll(async () => {
+  server = await startTestServer();
+  tokens.admin = (await server.workspace()).token;
+  tokens.stranger = (await server.user("stranger")).token;
+  tokens.operator = (await server.member("acme", "op", "operator")).token;
+  tokens.member = (await server.member("acme", "dev")).token;
+  tokens["super admin"] = (await server.user("root", { super_admin: true })).token;
+  const bare = implemented.map(
+    ({ op }): Operation => ({
+      ...op,
+      query: undefined,
+      body: undefined,
+      responds: responds.text("let in"),
+      run: () => "let in",
+    }),
+  );
+  const hooks = { resolveToken, resolveMember, checkScopes, recordAudit };
+  guard = mount(server.server.app, hooks, bare);
+});
+afterAll(() => server.stop());
+
+/** With things in place of the parameters that there are not. */
+const urlOf = ({ path }: Operation) =>
+  path
+    .replace("{workspace}", "acme")
+    .replace("{path}", "u/dev/none")
+    .replace(/\{\w+\}/g, "none");
+
+describe("the tables of the contract", () => {
+  test("are kept as they are", () => {
+    const file = contractFile();
+    if (!file) return;
+    const kept = keptOperations().map(toLine);
+    expect(kept).toEqual(readOperations(readFileSync(file, "utf8")).map(toLine));
+    expect(kept.length).toBeGreaterThan(120);
+  });
+
+  test("are declared, but for a list that becomes shorter", () => {
+    const missing = contract.filter((row) => !declared.has(routeOf(row)));
+    if (missing.length > 0) console.log(`not declared yet:\n${missing.map(toLine).join("\n")}`);
+    const known = new Set(NOT_THERE_YET.map((line) => line.replace(/\{\w+\}/g, "{}")));
+    expect(missing.map(routeOf).filter((route) => !known.has(route))).toEqual([]);
+  });
+
+  test.each(titled)("%s: the declaration asks for what the table does", (_, row, op) => {
+    const differs = DIFFERS[routeOf(row)];
+    if (differs && op.access === differs.access) return;
+    if (row.marks.includes("no auth")) expect(op.access).toBe("anyone");
+    else if (row.marks.includes("admin")) expect(op.access).toBe("admin");
+    else if (row.marks.includes("SA")) expect(op.access).toBe("superAdmin");
+    else expect(op.access).not.toBe("anyone");
+  });
+});
+
+test.each(titled)("%s: the guard refuses whom it should, and nobody else", async (_, __, op) => {
+  const got: Record<string, number> = {};
+  const expected: Record<string, number> = {};
+  for (const [at, role] of ROLES.entries()) {
+    const token = tokens[role];
+    const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {};
+    const answer = await guard.fetch(
+      new Request(`http://localhost/api${urlOf(op)}`, { method: op.method, headers }),
+    );
+    got[role] = (await answer.text()) === "let in" ? 0 : answer.status;
+    expected[role] = REFUSALS[op.access][at]!;
+  }
+  expect(got).toEqual(expected);
+});
+
+test.each(titled)("%s: the server refuses them too, whatever they send", async (_, __, op) => {
+  for (const [at, role] of ROLES.entries()) {
+    const refusal = REFUSALS[op.access][at]!;
+    if (refusal === 0) continue;
+    const body = op.method === "GET" ? undefined : "{}";
+    const answer = await server.as(tokens[role])(op.method, urlOf(op), body);
+    // What they sent may be looked at first, where it is known who they are.
+    const right = role === "nobody" ? [refusal] : [refusal, 400];
+    expect([role, right.includes(answer.status), answer.status]).toEqual([role, true, answer.status]);
+  }
+});
