@@ -1,8 +1,9 @@
 /** What all commands share: their common options, and how their work is wrapped. */
 import { Command, Help, Option } from "commander";
 import type { JobsRole } from "../src/app.ts";
+import { isSameServer, readLogin } from "./login-file.ts";
 import { CliError, EXIT } from "./terminal/failure.ts";
-import { type Client, connect } from "./transport.ts";
+import { type Client, connect, type Target } from "./transport.ts";
 
 export interface CommonOptions {
   dataDir?: string;
@@ -61,18 +62,40 @@ export async function withClient<T>(
   work: (client: Client) => Promise<T>,
   role: JobsRole = "none",
 ): Promise<T> {
-  const token = options.token ?? process.env.SVC_TOKEN;
-  const client = await connect({ data_dir: options.dataDir, url: urlOf(options), token }, role);
+  const target = targetOf(options);
+  const client = await connect(target, role);
   try {
     return await work(client);
+  } catch (cause) {
+    if (!target.is_login || !(cause instanceof CliError) || cause.name !== "Unauthorized") throw cause;
+    const hint = `the login of ${target.url} has ended, or is not meant for this: svc login`;
+    throw new CliError(cause.name, cause.message, { hint, exit_code: cause.exit_code });
   } finally {
     await client.close();
   }
 }
 
+/**
+ * What a command works on, and as whom: what its options say, else the environment, else the server that `svc login`
+ * logged in to, else the default data directory. The login's token is sent to no other server.
+ */
+export function targetOf(options: CommonOptions): Target & { is_login: boolean } {
+  const { env } = process;
+  const data_dir = options.dataDir;
+  const token = options.token ?? (env.SVC_TOKEN || undefined);
+  const url = options.url ?? (data_dir === undefined ? env.SVC_URL || undefined : undefined);
+  const isDirectory = data_dir !== undefined || env.SVC_DATA_DIR || env.DATABASE_URL;
+  if (url === undefined && isDirectory) return { data_dir, token, is_login: false };
+  const login = token === undefined || url === undefined ? readLogin() : undefined;
+  if (!login || (url !== undefined && !isSameServer(url, login.url))) {
+    return { data_dir, url, token, is_login: false };
+  }
+  return { url: url ?? login.url, token: token ?? login.token, is_login: token === undefined };
+}
+
 /** The server to be reached over HTTP, if one is. */
 export function urlOf(options: CommonOptions): string | undefined {
-  return options.url ?? (process.env.SVC_URL || undefined);
+  return targetOf(options).url;
 }
 
 /** Text under a command's help. */

@@ -34,15 +34,22 @@ const NOUNS: Record<string, Noun> = {
     load: () => import("./commands/folder.ts"),
   },
   group: { summary: "make groups and say who is in them", load: () => import("./commands/group.ts") },
-  user: { summary: "create users", load: () => import("./commands/user.ts") },
+  login: { summary: "log in to a server, which commands then work on", load: () => loginCommand("login") },
+  logout: { summary: "end that login", load: () => loginCommand("logout") },
+  whoami: { summary: "tell who you are, and where", load: () => loginCommand("whoami") },
+  user: { summary: "create, list, change and delete users", load: () => import("./commands/user.ts") },
   token: { summary: "create and list tokens", load: () => import("./commands/token.ts") },
   routes: { summary: "list the routes of the HTTP interface", load: () => import("./commands/routes.ts") },
 };
 
+async function loginCommand(name: "login" | "logout" | "whoami"): Promise<{ default: Command }> {
+  return { default: (await import("./commands/login.ts"))[name] };
+}
+
 const HELP = `
 Commands work on the data directory (--data-dir, default .svc): through its
-server when one is up, by themselves when none is. With --url and --token they
-reach a server anywhere.
+server when one is up, by themselves when none is. With --url and --token, or
+after svc login, they reach a server anywhere.
 
 Exit codes: 0 done, 1 failed or refused, 2 wrong usage, 3 server not reached or
 token not known, 130 ended with Ctrl-C.

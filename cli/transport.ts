@@ -47,11 +47,16 @@ export async function connect(target: Target, role: JobsRole = "none"): Promise<
   return { ...clientOf(send, local.close), local: true };
 }
 
+/** A server's address as it is used and compared: without a trailing slash or `/api`. */
+export function baseOf(url: string): string {
+  return url.replace(/\/+$/, "").replace(/\/api$/, "");
+}
+
 function overNetwork(url: string, token: string | undefined): Send {
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
     throw usageError(`"${url}" is not the URL of a server`, "write it such as http://localhost:8000");
   }
-  const base = url.replace(/\/+$/, "").replace(/\/api$/, "");
+  const base = baseOf(url);
   const headers: Record<string, string> = token ? { authorization: `Bearer ${token}` } : {};
   return orUnreachable(base, (path, init) =>
     fetch(`${base}${path}`, { ...init, headers: { ...(init.headers as object), ...headers } }),
@@ -171,7 +176,7 @@ async function toError(response: Response, { token }: Target): Promise<CliError>
   const unknown = response.status === 401;
   const advice = token
     ? "check the token (--token or SVC_TOKEN), and whether it is meant for this workspace"
-    : "give a token with --token or SVC_TOKEN";
+    : "log in with svc login, or give a token with --token or SVC_TOKEN";
   return new CliError(name, message || `the server answered ${response.status}`, {
     hint: hint.join("\n") || (unknown ? advice : undefined),
     exit_code: unknown ? EXIT.unreachable : EXIT.failed,

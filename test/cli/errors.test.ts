@@ -63,7 +63,7 @@ describe("of a server", () => {
       place.svc([...list, "--token", "wrong"]),
       place.svc(list, { env: { SVC_TOKEN: outsider } }),
     ]);
-    const give = "give a token with --token or SVC_TOKEN";
+    const give = "log in with svc login, or give a token with --token or SVC_TOKEN";
     const check = "check the token (--token or SVC_TOKEN), and whether it is meant for this workspace";
     expect(without).toEqual({ code: 3, out: "", err: told("Unauthorized: a valid token is needed", give) });
     expect(wrong).toEqual({ code: 3, out: "", err: told("Unauthorized: a valid token is needed", check) });

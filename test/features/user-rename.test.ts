@@ -1,6 +1,6 @@
 /** A person gets another name, and what is theirs follows. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { and, eq } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { drafts } from "../../src/features/drafts/tables.ts";
 import { follow } from "../../src/features/users/names.ts";
 import { variables } from "../../src/features/variables/tables.ts";
