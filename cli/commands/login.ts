@@ -22,7 +22,7 @@ export const login = leaf("login", "log in to a server, which commands then work
     "after",
     examples(
       "svc login https://svc.example.org",
-      "pass show svc | svc login https://svc.example.org --email ann@example.org --password-stdin",
+      "pass svc | svc login --email ann@example.org --password-stdin",
     ),
   )
   .action(async (given: string | undefined, options: LoginOptions) => {

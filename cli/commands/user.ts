@@ -25,6 +25,7 @@ interface CreateOptions extends CommonOptions {
 }
 
 const create = leaf("create", "create a user who logs in with a password")
+  .summary("create a user")
   .option("--email <email>", "e-mail, which is what the user logs in with")
   .option(
     "--password <password>",
@@ -59,6 +60,7 @@ async function passwordOf(
 }
 
 const list = leaf("list", "list the users of the instance")
+  .summary("list users")
   .option("--active", "only those who did something in the last 30 days")
   .addHelpText("after", examples("svc user list --active", "svc user list --json"))
   .action(async (options: CommonOptions & { active?: boolean }) => {
@@ -89,6 +91,7 @@ async function accountsAt(client: Client, active_only: boolean) {
 }
 
 const get = leaf("get", "tell about a user: account, and name in each workspace")
+  .summary("tell about a user")
   .argument("<email>", "e-mail of the user")
   .addHelpText("after", examples("svc user get ann@example.org"))
   .action(async (email: string, options: CommonOptions) => {
@@ -122,6 +125,7 @@ interface UpdateOptions extends CommonOptions {
 }
 
 const update = leaf("update", "change a user's name, or what they are on the instance")
+  .summary("change name or role")
   .argument("<email>", "e-mail of the user")
   .option("--super-admin", "may do everything on the whole instance")
   .option("--no-super-admin", "may not any more")
@@ -148,6 +152,7 @@ interface PasswordOptions extends CommonOptions {
 }
 
 const setPassword = leaf("set-password", "change your password, or another user's; their sessions end")
+  .summary("change a password")
   .argument("[email]", "e-mail of the user; left out it is you")
   .option("--password-stdin", "read the password from stdin; asked for on a terminal")
   .addHelpText(
@@ -181,6 +186,7 @@ function keepSession(options: CommonOptions, answer: Response): void {
 }
 
 const setLoginType = leaf("set-login-type", "say how a user logs in: their sessions end")
+  .summary("say how a user logs in")
   .argument("<email>", "e-mail of the user")
   .argument("<type>", "password, or the name of a login provider, such as github")
   .addHelpText("after", examples("svc user set-login-type ann@example.org github"))
@@ -195,6 +201,7 @@ const rename = leaf(
   "rename",
   "give a user another name in all workspaces; what is below u/<name>/ moves along",
 )
+  .summary("change a username everywhere")
   .argument("<email>", "e-mail of the user")
   .argument("<username>", "the new name: letters, digits and _")
   .addHelpText("after", examples("svc user rename ann@example.org ann_lee"))
@@ -206,6 +213,7 @@ const rename = leaf(
   });
 
 const remove = leaf("delete", "delete a user: their runs are canceled, what they own is left to the admins")
+  .summary("delete a user")
   .argument("<email>", "e-mail of the user")
   .option("--yes", "do not ask whether it is meant")
   .addHelpText("after", examples("svc user delete ann@example.org --yes"))

@@ -67,7 +67,13 @@ const COMMANDS = [
   ...["set", "get", "list"].map((verb) => ["variable", verb]),
   ...["create", "list"].map((verb) => ["workspace", verb]),
   ...["create", "list"].map((verb) => ["token", verb]),
-  ["user", "create"],
+  ...["create", "list", "get", "update", "set-password", "set-login-type", "rename", "delete"].map((verb) => [
+    "user",
+    verb,
+  ]),
+  ["login"],
+  ["logout"],
+  ["whoami"],
 ];
 
 test("every help fits 80 columns, and tells about --json with examples", async () => {

@@ -12,7 +12,7 @@ const NOBODY = "00000000-0000-0000-0000-000000000000";
 
 /** The arguments, the error and its hint. */
 const MISTAKES: [args: string[], error: string, hint?: string][] = [
-  [["bogus"], "unknown command 'bogus'", "see svc --help"],
+  [["frobnicate"], "unknown command 'frobnicate'", "see svc --help"],
   [["scrip", "list"], "unknown command 'scrip'", "Did you mean script?"],
   [["variable", "gte", "u/a/b"], "unknown command 'gte'", "Did you mean get?"],
   [["--bogus"], "unknown option '--bogus'", "see svc --help"],
@@ -110,7 +110,11 @@ test("wrong usage ends with 2 and touches nothing", async () => {
 test("with --json the error is one JSON value on stderr", async () => {
   using place = newPlace();
   const cases: [string[], number, object][] = [
-    [["bogus", "--json"], 2, { name: "Usage", message: "unknown command 'bogus'", hint: "see svc --help" }],
+    [
+      ["frobnicate", "--json"],
+      2,
+      { name: "Usage", message: "unknown command 'frobnicate'", hint: "see svc --help" },
+    ],
     [["user", "create", "--json"], 2, { name: "Usage", message: "--email is missing", hint: NO_TERMINAL }],
     [
       ["variable", "get", "u/a/b", "--workspace", "nope", "--json"],

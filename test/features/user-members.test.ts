@@ -1,6 +1,7 @@
 /** The people of a workspace: what they are told of each other, what admins change, and what becomes of who leaves. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { and, eq } from "drizzle-orm";
+import { markRuns } from "../../src/features/users/runs.ts";
 import { formerUsernames } from "../../src/features/users/tables.ts";
 import { workspaceInvites, workspaces } from "../../src/features/workspaces/tables.ts";
 import { jobs } from "../../src/queue/tables.ts";
@@ -196,6 +197,21 @@ test("who is disabled has no runs any more, and none begins", async () => {
   await until(async () => ((await unfinishedOf("dora")) === 0 ? true : undefined));
   expect((await ask("POST", "/w/acme/jobs/run/p/u/dora/busy", {})).status).toBe(401);
 }, 40_000);
+
+test("what is marked does not begin, also when nobody is left to end it", async () => {
+  const { ask } = await server.member("acme", "mia");
+  const { app } = server.server;
+  await deploy(ask, "acme", "u/mia/hello", "export function main() { return 1; }");
+  const later = await expectOk(ask("POST", "/w/acme/jobs/run/p/u/mia/hello?scheduled_in_secs=3600", {}));
+  const person = { workspace_id: "acme", username: "mia", email: "mia@example.org" };
+  const marked = await app.db.write((tx) => markRuns(tx, person, { by: "admin", reason: "gone" }));
+  expect(marked).toEqual([later.text]);
+  await app.db.write(async (tx) => {
+    await tx.update(jobs).set({ scheduled_for: new Date() }).where(eq(jobs.id, later.text));
+  });
+  app.queue.wake();
+  await isCanceled(later.text);
+}, 30_000);
 
 test("who is taken out leaves their things to the admins; their runs, shares and bound tokens go, their name stays theirs", async () => {
   const { runs, ask } = await busyMember("dean");

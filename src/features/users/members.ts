@@ -1,7 +1,7 @@
 /** The people of one workspace. */
 import { and, asc, eq } from "drizzle-orm";
 import type { App, Member, WorkspaceContext } from "../../context.ts";
-import type { Reader, Tx } from "../../database/database.ts";
+import type { Reader } from "../../database/database.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
 import { forgetMembers, resolveMember } from "../workspaces/members.ts";
 import { workspaceMembers } from "../workspaces/tables.ts";
@@ -122,34 +122,16 @@ function changed(row: Row, change: MemberChange): Required<MemberChange> {
   return { is_admin, operator, disabled: change.disabled ?? row.disabled };
 }
 
-/** Takes a member out; what becomes of what they own is told in departure.ts. @throws NotFound, BadRequest */
+/**
+ * Takes a member out, or lets the caller leave; what becomes of what they own is told in departure.ts.
+ * @throws NotFound, BadRequest for the last admin
+ */
 export async function deleteMember(ctx: WorkspaceContext, username: string): Promise<void> {
   const { workspace_id } = ctx.caller.member;
-  await leave(ctx, (tx) => findByUsername(tx, workspace_id, username));
-}
-
-/**
- * The caller leaves the workspace; what becomes of what they own is told in departure.ts.
- * @throws BadRequest when they are no member, or the last admin
- */
-export async function leaveWorkspace(ctx: WorkspaceContext): Promise<void> {
-  const { workspace_id, email, username } = ctx.caller.member;
-  await leave(ctx, async (tx) => {
-    const [row] = await tx
-      .select()
-      .from(workspaceMembers)
-      .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.email, email)));
-    if (!row) throw new BadRequest(`${username} is no member of workspace ${workspace_id}`);
-    return row;
-  });
-}
-
-async function leave(ctx: WorkspaceContext, find: (tx: Tx) => Promise<Row>): Promise<void> {
-  const audited: { resource?: string; parameters?: Record<string, string> } = {};
+  const audited: { resource: string; parameters?: Record<string, string> } = { resource: username };
   const departure = await ctx.write(audited, async (tx) => {
-    const row = await find(tx);
+    const row = await findByUsername(tx, workspace_id, username);
     const departure = await departFrom(ctx.app, tx, row, ctx.username);
-    audited.resource = row.username;
     audited.parameters = told(departure);
     return departure;
   });

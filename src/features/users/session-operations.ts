@@ -36,7 +36,7 @@ async function endPresented(ctx: Context): Promise<void> {
   const token = ctx.caller.identity?.token;
   // A job's token ends with its job.
   if (!token || token.job) return;
-  await ctx.write({ resource: token.prefix }, (tx) => revokeToken(ctx.app, tx, token.hash));
+  await ctx.write({}, (tx) => revokeToken(ctx.app, tx, token.hash));
 }
 
 export const logout = operation({
