@@ -12,7 +12,7 @@ import { setPassword as setOwnPassword } from "../../src/features/users/own-oper
 import { type CommonOptions, examples, leaf, noun, targetOf, withClient } from "../command.ts";
 import { readLogin, writeLogin } from "../login-file.ts";
 import { note, printJson, printTable } from "../terminal/output.ts";
-import { askFor, askWhether, readSecret } from "../terminal/prompts.ts";
+import { askFor, confirmFirst, readSecret } from "../terminal/prompts.ts";
 import type { Client } from "../transport.ts";
 
 interface CreateOptions extends CommonOptions {
@@ -218,7 +218,7 @@ const remove = leaf("delete", "delete a user: their runs are canceled, what they
   .option("--yes", "do not ask whether it is meant")
   .addHelpText("after", examples("svc user delete ann@example.org --yes"))
   .action(async (email: string, options: CommonOptions & { yes?: boolean }) => {
-    await askWhether(options.yes, `Delete ${email} from the whole instance?`);
+    await confirmFirst(options.yes, `Delete ${email} from the whole instance?`);
     await withClient(options, (client) => client.call(deleteAccount, { email }));
     if (options.json) printJson({ email });
     else note(`deleted ${email}`);

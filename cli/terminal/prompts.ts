@@ -24,29 +24,31 @@ export async function askFor(given: string | undefined, question: Question): Pro
   const answer = question.secret
     ? password({ message, mask: true, validate }, context)
     : input({ message, validate }, context);
-  return answer.catch(canceled);
+  return answer.catch((cause: Error) => {
+    if (cause.name !== "ExitPromptError") throw cause;
+    throw new CliError("Canceled", "canceled, nothing was done", { exit_code: EXIT.interrupted });
+  });
 }
 
 /**
- * Makes sure that something is meant which cannot be undone.
- * @param given that it was said already, by `--yes`
- * @throws a usage error where nobody can be asked; CliError when the answer is no
+ * Asks before what cannot be taken back is done.
+ * @param given the answer of the command line: `--yes`
+ * @throws a usage error where nobody can be asked, CliError when the answer is no
  */
-export async function askWhether(given: boolean | undefined, message: string): Promise<void> {
+export async function confirmFirst(given: boolean | undefined, message: string): Promise<void> {
   if (given) return;
   if (!isInteractive()) throw usageError("--yes is missing", "there is no terminal to ask on");
   const { confirm } = await import("@inquirer/prompts");
-  const asked = confirm({ message, default: false }, { output: process.stderr });
-  if (await asked.catch(canceled)) return;
-  throw new CliError("Canceled", "canceled, nothing was done", { exit_code: EXIT.failed });
+  const answer = confirm({ message, default: false }, { output: process.stderr }).catch((cause: Error) => {
+    if (cause.name !== "ExitPromptError") throw cause;
+    return false;
+  });
+  if (!(await answer)) {
+    throw new CliError("Canceled", "canceled, nothing was done", { exit_code: EXIT.interrupted });
+  }
 }
 
 /** What a script pipes in, where no history and no list of processes shows it. */
 export async function readSecret(): Promise<string> {
   return (await Bun.stdin.text()).replace(/\r?\n$/, "");
-}
-
-function canceled(cause: Error): never {
-  if (cause.name !== "ExitPromptError") throw cause;
-  throw new CliError("Canceled", "canceled, nothing was done", { exit_code: EXIT.interrupted });
 }

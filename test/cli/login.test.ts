@@ -191,7 +191,7 @@ test("a person is asked whether deleting is meant", async () => {
     await place.svc(name === "root" ? [...args, "--super-admin"] : args);
   }
   for (const [keys, seen, code] of [
-    [`n${ENTER}`, "canceled, nothing was done", 1],
+    [`n${ENTER}`, "canceled, nothing was done", 130],
     [`y${ENTER}`, "deleted dee@example.org", 0],
   ] as const) {
     using session = sitDown(place, ["user", "delete", "dee@example.org"]);

@@ -61,11 +61,13 @@ export function forgetFlow(app: App, workspace_id: string, path: string): void {
   }
 }
 
-/** Forgets all flows; called after a commit that moved some, with what mentions them. */
-export function forgetFlows(app: App): void {
+/** Forgets all flows of a workspace; called after a commit that moved some, with what mentions them. */
+export function forgetFlows(app: App, workspace_id: string): void {
   const cache = cacheOf(app);
   cache.generation++;
-  for (const known of [cache.byPath, cache.byVersion, cache.values, cache.paths]) known.clear();
+  for (const map of [cache.byPath, cache.byVersion, cache.values, cache.paths]) {
+    for (const name of map.keys()) if (name.startsWith(key(workspace_id, ""))) map.delete(name);
+  }
 }
 
 /**

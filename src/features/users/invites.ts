@@ -35,7 +35,7 @@ export async function acceptInvite(
   const { app } = ctx;
   const { email } = ctx.caller.identity;
   return ctx.write({ resource: workspace_id, parameters: { email } }, async (tx) => {
-    await tx.lock(`invite ${workspace_id} ${email}`);
+    await tx.lock(`people of workspace ${workspace_id}`);
     const [found] = await tx
       .select({ invite: workspaceInvites, archived: workspaces.archived })
       .from(workspaceInvites)

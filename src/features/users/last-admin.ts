@@ -10,7 +10,7 @@ import { users } from "./tables.ts";
  * @throws BadRequest when they are its only admin who is not disabled; archived workspaces need none
  */
 export async function requireOtherAdmin(tx: Tx, workspace_id: string, email: string): Promise<void> {
-  await tx.lock(`admins of ${workspace_id}`);
+  await tx.lock(`people of workspace ${workspace_id}`);
   const active = and(
     eq(workspaceMembers.workspace_id, workspace_id),
     eq(workspaceMembers.is_admin, true),

@@ -77,7 +77,7 @@ interface Renaming {
 
 async function renameIn(app: App, tx: Tx, renaming: Renaming): Promise<void> {
   const { workspace_id, email, from, to } = renaming;
-  await tx.lock(`usernames of ${workspace_id}`);
+  await tx.lock(`people of workspace ${workspace_id}`);
   await checkUsernameFree(tx, workspace_id, email, to);
   const at = (name: string) => `u/${name}/`;
   const occupied = await anyPathBelow(tx, workspace_id, at(to));
@@ -97,7 +97,7 @@ async function renameIn(app: App, tx: Tx, renaming: Renaming): Promise<void> {
     .set({ username: to })
     .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.email, email)));
   await keepName(tx, { workspace_id, username: from, email });
-  tx.afterCommit(() => forgetFlows(app));
+  tx.afterCommit(() => forgetFlows(app, workspace_id));
 }
 
 /** What is remembered of the versions says where they stand; a signature's secret is a path too. */

@@ -41,7 +41,7 @@ export async function chooseUsername(
   email: string,
   wanted: string | undefined,
 ): Promise<string> {
-  await tx.lock(`usernames of ${workspace_id}`);
+  await tx.lock(`people of workspace ${workspace_id}`);
   if (wanted) {
     const username = checkUsername(wanted);
     await checkUsernameFree(tx, workspace_id, email, username);
