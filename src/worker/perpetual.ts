@@ -27,11 +27,13 @@ export async function successorOf(app: App, job: Job, now: Date): Promise<Succes
   if (kind !== "script" || !script_path || !script_hash || job.delete_after_use) return undefined;
   const own = await ifDeployed(() => deployedByHash(app, workspace_id, script_hash));
   if (!own?.restart_unless_cancelled) return undefined;
-  const next = await ifDeployed(() => deployedByPath(app, workspace_id, script_path));
+  const names = await namesNow(app, job);
+  const next = await ifDeployed(() => deployedByPath(app, workspace_id, names.script_path ?? script_path));
   if (!next?.restart_unless_cancelled) return undefined;
   const earliest = (job.started_at ?? now).getTime() + LEAST_MS;
   return {
     ...job,
+    ...names,
     id: newJobId(),
     state: "queued",
     script_hash: next.hash,
@@ -41,6 +43,20 @@ export async function successorOf(app: App, job: Job, now: Date): Promise<Succes
     last_ping: null,
     worker: null,
   };
+}
+
+/** Whoever it runs as may be called otherwise than when it began, and the script stand elsewhere. */
+async function namesNow(app: App, job: Job): Promise<Partial<Job>> {
+  const [row] = await app.db.read
+    .select({
+      script_path: jobs.script_path,
+      permissioned_as: jobs.permissioned_as,
+      created_by: jobs.created_by,
+      args: jobs.args,
+    })
+    .from(jobs)
+    .where(eq(jobs.id, job.id));
+  return row ?? {};
 }
 
 async function ifDeployed(find: () => Deployed | Promise<Deployed>): Promise<Deployed | undefined> {

@@ -146,6 +146,39 @@ test("paths, what mentions them, shares, tokens and runs follow", async () => {
   expect(row.length).toBeGreaterThan(0);
 }, 60_000);
 
+test("what runs while the name changes goes on under the new one, and begins again so", async () => {
+  const { ask } = await server.member("acme", "pia");
+  await deploy(ask, "acme", "u/pia/child", "export function main() {}");
+  const waits = `export async function main(gate: string) {
+    const { existsSync } = await import("node:fs");
+    while (!existsSync(gate)) await Bun.sleep(5);
+    const url = process.env.BASE_INTERNAL_URL + "/api/w/acme/jobs/run/p/u/pia_lee/child";
+    const headers = { authorization: "Bearer " + process.env.WM_TOKEN, "content-type": "application/json" };
+    return (await fetch(url, { method: "POST", headers, body: "{}" })).text();
+  }`;
+  await deploy(ask, "acme", "u/pia/waits", waits, { restart_unless_cancelled: true });
+  const gate = `${server.data_dir}/pia`;
+  const first = (await expectOk(ask("POST", "/w/acme/jobs/run/p/u/pia/waits", { gate }))).text;
+  const { read } = server.server.app.db;
+  const row = async (id: string) => (await read.select().from(jobs).where(eq(jobs.id, id)))[0]!;
+  await until(async () => ((await row(first)).state === "running" ? true : undefined));
+  await expectOk(rename("pia", "pia_lee"));
+  await Bun.write(gate, "");
+  await until(async () => ((await row(first)).state === "completed" ? true : undefined));
+  const child = JSON.parse((await row(first)).result!);
+  expect(await row(child)).toMatchObject({ permissioned_as: "u/pia_lee", created_by: "pia_lee" });
+  const next = await until(async () => {
+    const rows = await read.select().from(jobs).where(eq(jobs.script_path, "u/pia_lee/waits"));
+    return rows.find(({ id }) => id !== first);
+  }, "the next run");
+  expect(next).toMatchObject({
+    permissioned_as: "u/pia_lee",
+    created_by: "pia_lee",
+    email: "pia@example.org",
+  });
+  await expectOk(ask("POST", "/w/acme/jobs_u/queue/cancel_persistent/u/pia_lee/waits", { reason: "enough" }));
+}, 40_000);
+
 test.each([
   ["what is no name", "a b", "cannot be a username"],
   ["the name of somebody on the instance", "root", "is that of root@example.org"],

@@ -1,6 +1,6 @@
 /** Submitting a job: nothing is answered before its row is committed. */
 import { and, eq, lte, sql } from "drizzle-orm";
-import type { App, Context, WorkspaceContext } from "../../context.ts";
+import type { App, Context, Identity, Member, WorkspaceContext } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { BadRequest, NotFound, Unavailable } from "../../errors.ts";
 import type { FlowValue } from "../../flow-engine/types.ts";
@@ -220,6 +220,12 @@ async function onBehalfOf(
   return { permissioned_as: `u/${member.username}`, email };
 }
 
+/** What a group's job starts, the group starts. A person may be called otherwise than when their job began. */
+function actsAs({ token }: Identity, { username }: Member): string {
+  const own = token?.job?.permissioned_as;
+  return own?.startsWith("g/") ? own : `u/${username}`;
+}
+
 function shorter(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined ? b : b === undefined ? a : Math.min(a, b);
 }
@@ -337,8 +343,7 @@ function toRow(
     workspace_id: member.workspace_id,
     state: when.direct ? "running" : "queued",
     created_by: trigger?.created_by ?? displayName(identity.token?.label, member.username),
-    permissioned_as:
-      runs_as?.permissioned_as ?? identity.token?.job?.permissioned_as ?? `u/${member.username}`,
+    permissioned_as: runs_as?.permissioned_as ?? actsAs(identity, member),
     email: runs_as?.email ?? identity.email,
     started_by: runs_as ? identity.email : null,
     created_at: when.now,
