@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { App } from "../../src/context.ts";
 import { newDevice, type Origin, takeAttempt } from "../../src/features/users/attempts.ts";
+import { beginSession } from "../../src/features/users/sessions.ts";
 import { users } from "../../src/features/users/tables.ts";
 import { type Answer, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
 
@@ -302,6 +303,23 @@ describe("changing one's password", () => {
     expect((await server.as(next)("POST", "/users/setpassword", { password: "" })).status).toBe(400);
     const long = await server.as(next)("POST", "/users/setpassword", { password: "x".repeat(1_001) });
     expect([long.status, long.text]).toEqual([400, expect.stringContaining("1000 characters at most")]);
+  });
+
+  test("a login whose password was checked just before opens no session just after", async () => {
+    await server.user("race");
+    const { app } = server.server;
+    const begin = (hash: string) =>
+      app.db
+        .write((tx) => beginSession(app, tx, "race@example.org", hash))
+        .then(
+          ({ token }) => token,
+          (cause: Error) => cause.message,
+        );
+    const rows = await app.db.read.select().from(users);
+    const { password_hash } = rows.find(({ email }) => email === "race@example.org")!;
+    expect(await begin(password_hash!)).toMatch(/^[A-Za-z0-9]{32}$/);
+    await expectOk(server.operator("POST", "/users/set_password_of/race@example.org", { password: "new" }));
+    expect(await begin(password_hash!)).toBe("Invalid login");
   });
 
   test("ends the script processes that were warm for them, and that of a running job after it", async () => {
