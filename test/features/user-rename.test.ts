@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { drafts } from "../../src/features/drafts/tables.ts";
+import { scripts } from "../../src/features/scripts/tables.ts";
 import { follow } from "../../src/features/users/names.ts";
 import { variables } from "../../src/features/variables/tables.ts";
 import { jobs } from "../../src/queue/tables.ts";
@@ -85,7 +86,19 @@ test("paths, what mentions them, shares, tokens and runs follow", async () => {
   const before = await expectOk(ask("POST", "/w/acme/jobs/run_wait_result/p/u/ann/hello", { x: "y" }));
   expect(before.json()).toEqual(["y", "ann"]);
 
-  await expectOk(rename("ann", "ann_lee"));
+  await deploy(bob.ask, "acme", "u/bob/tool", code);
+  await db.write(async (tx) => {
+    await tx
+      .update(scripts)
+      .set({ extra_perms: { "u/ann": true } })
+      .where(eq(scripts.path, "u/bob/tool"));
+  });
+  const tool = () => ask("POST", "/w/acme/jobs/run_wait_result/p/u/bob/tool", { x: "t" });
+  expect((await expectOk(tool())).json()).toEqual(["t", "ann"]);
+
+  await expectOk(root("POST", "/users/rename/Ann@Example.org", { new_username: "ann_lee" }));
+
+  expect((await expectOk(tool())).json()).toEqual(["t", "ann_lee"]);
 
   expect((await ask("GET", "/w/acme/users/whoami")).json().username).toBe("ann_lee");
   const info = (await root("GET", "/users/username_info/ann@example.org")).json();

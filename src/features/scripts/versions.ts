@@ -60,6 +60,15 @@ export function forgetScriptAt(app: App, workspace_id: string, path: string): vo
   }
 }
 
+/** Forgets all scripts of a workspace; called after a commit that moved or shared some. */
+export function forgetScripts(app: App, workspace_id: string): void {
+  const cache = cacheOf(app);
+  cache.generation++;
+  for (const map of [cache.byPath, cache.byHash]) {
+    for (const name of map.keys()) if (name.startsWith(key(workspace_id, ""))) map.delete(name);
+  }
+}
+
 /**
  * The newest version of a path that is ready to run.
  * @throws NotFound when there is no such script; BadRequest when it has no version that can run, saying why

@@ -42,7 +42,7 @@ export async function departFrom(app: App, tx: Tx, person: Person, by: string): 
     .delete(workspaceMembers)
     .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.email, email)));
   await keepName(tx, person);
-  await changeGrants(tx, workspace_id, `u/${username}`, undefined);
+  await changeGrants(app, tx, workspace_id, `u/${username}`, undefined);
   const ended = await tx
     .delete(tokens)
     .where(and(eq(tokens.email, email), eq(tokens.workspace_id, workspace_id)))

@@ -1,11 +1,14 @@
 /** Where a member's name stands: the tables that hold it, and texts that mention what stands below `u/<name>/`. */
 import { type AnyColumn, and, eq, type SQL, sql } from "drizzle-orm";
+import type { App } from "../../context.ts";
 import { startsWith } from "../../database/conditions.ts";
 import type { Tx } from "../../database/database.ts";
 import { drafts } from "../drafts/tables.ts";
 import { flows, flowVersions } from "../flows/tables.ts";
+import { forgetFlows } from "../flows/versions.ts";
 import { resources, resourceTypes } from "../resources/tables.ts";
 import { scripts } from "../scripts/tables.ts";
+import { forgetScripts } from "../scripts/versions.ts";
 import { variables } from "../variables/tables.ts";
 
 type Item = typeof variables;
@@ -69,11 +72,16 @@ export async function renameMakers(tx: Tx, workspace_id: string, from: string, t
  * @param to undefined takes it away
  */
 export async function changeGrants(
+  app: App,
   tx: Tx,
   workspace_id: string,
   from: string,
   to: string | undefined,
 ): Promise<void> {
+  tx.afterCommit(() => {
+    forgetScripts(app, workspace_id);
+    forgetFlows(app, workspace_id);
+  });
   for (const table of ITEMS) {
     const shared = await tx
       .selectDistinct({ path: table.path, extra_perms: table.extra_perms })

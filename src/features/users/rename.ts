@@ -14,14 +14,12 @@ import type { App, UserContext } from "../../context.ts";
 import { startsWith } from "../../database/conditions.ts";
 import type { Tx } from "../../database/database.ts";
 import { BadRequest } from "../../errors.ts";
-import { checkUsername } from "../../lib/paths.ts";
+import { checkEmail, checkUsername } from "../../lib/paths.ts";
 import { jobs } from "../../queue/tables.ts";
 import { drafts } from "../drafts/tables.ts";
 import { flowFrames, flowVersions } from "../flows/tables.ts";
-import { forgetFlows } from "../flows/versions.ts";
 import { resources } from "../resources/tables.ts";
 import { scripts } from "../scripts/tables.ts";
-import { forgetScript } from "../scripts/versions.ts";
 import { tokens } from "../tokens/tables.ts";
 import { forgetMembers } from "../workspaces/members.ts";
 import { workspaceMembers, workspaces } from "../workspaces/tables.ts";
@@ -43,8 +41,9 @@ import { users } from "./tables.ts";
 import { checkUsernameFree } from "./usernames.ts";
 
 /** @throws BadRequest for what is no username, or is somebody's; NotFound for an unknown user */
-export async function renameUser(ctx: UserContext, email: string, new_username: string): Promise<void> {
+export async function renameUser(ctx: UserContext, given: string, new_username: string): Promise<void> {
   const { app } = ctx;
+  const email = checkEmail(given);
   const to = checkUsername(new_username);
   const audited = { resource: email, parameters: { new_username: to } };
   await ctx.write(audited, async (tx) => {
@@ -85,10 +84,10 @@ async function renameIn(app: App, tx: Tx, renaming: Renaming): Promise<void> {
     throw new BadRequest(`${occupied} stands where ${at(from)}… of workspace ${workspace_id} would go`);
   }
   const rules = follow(from, to);
-  await moveScripts(app, tx, renaming, rules);
+  await moveSignatures(tx, renaming, rules);
   await moveMentions(tx, renaming, rules);
   await movePaths(tx, workspace_id, at(from), at(to));
-  await changeGrants(tx, workspace_id, `u/${from}`, `u/${to}`);
+  await changeGrants(app, tx, workspace_id, `u/${from}`, `u/${to}`);
   await renameMakers(tx, workspace_id, from, to);
   await moveRuns(tx, renaming, rules);
   await moveScopes(app, tx, renaming);
@@ -97,34 +96,20 @@ async function renameIn(app: App, tx: Tx, renaming: Renaming): Promise<void> {
     .set({ username: to })
     .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.email, email)));
   await keepName(tx, { workspace_id, username: from, email });
-  tx.afterCommit(() => forgetFlows(app, workspace_id));
 }
 
-/** What is remembered of the versions says where they stand; a signature's secret is a path too. */
-async function moveScripts(
-  app: App,
-  tx: Tx,
-  { workspace_id, from }: Renaming,
-  { path }: Follow,
-): Promise<void> {
-  const own = await tx
-    .select({ path: scripts.path, hash: scripts.hash })
-    .from(scripts)
-    .where(and(eq(scripts.workspace_id, workspace_id), startsWith(scripts.path, `u/${from}/`)));
-  tx.afterCommit(() => {
-    for (const row of own) forgetScript(app, workspace_id, row.path, row.hash);
-  });
+/** The secret of a signature is a path. */
+async function moveSignatures(tx: Tx, { workspace_id, from }: Renaming, { path }: Follow): Promise<void> {
   const signed = await tx
-    .select({ hash: scripts.hash, path: scripts.path, signature: scripts.signature })
+    .select({ hash: scripts.hash, signature: scripts.signature })
     .from(scripts)
     .where(and(eq(scripts.workspace_id, workspace_id), mentions(scripts.signature, `"u/${from}/`)));
-  for (const { hash, signature, ...row } of signed) {
+  for (const { hash, signature } of signed) {
     if (!signature) continue;
     await tx
       .update(scripts)
       .set({ signature: { ...signature, secret: path(signature.secret) } })
       .where(and(eq(scripts.workspace_id, workspace_id), eq(scripts.hash, hash)));
-    tx.afterCommit(() => forgetScript(app, workspace_id, row.path, hash));
   }
 }
 
