@@ -10,6 +10,7 @@ import { recordAudit } from "./features/audit/service.ts";
 import { wakeFrame } from "./features/flows/run/runs.ts";
 import { startFlowWaker } from "./features/flows/run/waker.ts";
 import { operations } from "./features/index.ts";
+import { openSettings } from "./features/settings/store.ts";
 import { checkScopes } from "./features/tokens/scopes.ts";
 import { createJobTokens, resolveToken, startTokenUse } from "./features/tokens/service.ts";
 import { OPERATOR } from "./features/users/operator.ts";
@@ -30,6 +31,16 @@ import { createWebhookSender } from "./worker/webhook-sender.ts";
 import { createWorker } from "./worker/worker.ts";
 
 const MB = 1_000_000;
+
+/** The public address may be set at any time; until it is, it is where the server listens. */
+function urlsOf(app: Pick<App, "settings">, internal: string): App["urls"] {
+  return {
+    get base() {
+      return app.settings.get("base_url")?.replace(/\/$/, "") ?? internal;
+    },
+    internal,
+  };
+}
 
 export interface RunningApp {
   app: App;
@@ -66,7 +77,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
   app.events = createEvents();
   app.queue = createQueue(`${hostname()}-${process.pid}-${randomText(5)}`, role === "own");
   app.clock = () => new Date();
-  app.urls = { base: config.base_url ?? "", internal: "" };
+  app.urls = urlsOf(app, "");
   app.accepting = true;
   const started: (() => Promise<void>)[] = [() => db.close()];
   const stopStarted = async () => {
@@ -76,6 +87,8 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
     app.instanceKey = loadInstanceKey(config.data_dir, config.secret_key);
     const applied = await migrate(db);
     if (applied.length > 0) log.debug({ migrations: applied }, "the database was brought up to date");
+    app.settings = await openSettings(app);
+    started.push(async () => app.settings.stop());
 
     app.runner = createRunner({
       directory: join(config.data_dir, "runner"),
@@ -142,7 +155,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
     fetchAsOperator: local.fetch,
     setupPath: () => openSetup(app),
     listenAt(url) {
-      app.urls = { base: config.base_url?.replace(/\/$/, "") ?? url, internal: url };
+      app.urls = urlsOf(app, url);
     },
     stop() {
       app.accepting = false;

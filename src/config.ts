@@ -207,8 +207,14 @@ type Value<S extends Setting> = S["kind"] extends "number"
     ? string | undefined
     : string;
 
-export type Config = { readonly [K in keyof typeof SETTINGS]: Value<(typeof SETTINGS)[K]> };
-export type ConfigOverrides = { [K in keyof Config]?: Config[K] | undefined };
+type Values = { readonly [K in keyof typeof SETTINGS]: Value<(typeof SETTINGS)[K]> };
+export type ConfigName = keyof Values;
+export type ConfigOverrides = { [K in ConfigName]?: Values[K] | undefined };
+
+/** Who said what a setting is. */
+export type ConfigSource = "flag" | "environment" | "default";
+
+export type Config = Values & { readonly sources: Readonly<Record<ConfigName, ConfigSource>> };
 
 /**
  * Settles every setting: `overrides` (flags), then `environment`, then the default.
@@ -220,9 +226,11 @@ export function loadConfig(
 ): Config {
   const problems: string[] = [];
   const config: Record<string, string | number | undefined> = {};
-  for (const [name, setting] of Object.entries(SETTINGS) as [keyof Config, Setting][]) {
-    const text = environment[setting.variable];
-    const given = overrides[name] ?? (text === "" ? undefined : text) ?? setting.default;
+  const sources = {} as Record<ConfigName, ConfigSource>;
+  for (const [name, setting] of Object.entries(SETTINGS) as [ConfigName, Setting][]) {
+    const text = environment[setting.variable] || undefined;
+    const given = overrides[name] ?? text ?? setting.default;
+    sources[name] = overrides[name] !== undefined ? "flag" : text !== undefined ? "environment" : "default";
     config[name] = setting.kind === "number" ? Number(given) : given;
     if (setting.kind === "number" && !(Number.isFinite(config[name]) && Number(config[name]) >= 0)) {
       problems.push(`${setting.variable}=${given}: must be a number, 0 or more (${setting.meaning})`);
@@ -230,5 +238,5 @@ export function loadConfig(
   }
   if (problems.length > 0) throw new BadRequest(`bad settings:\n${problems.join("\n")}`);
   config.data_dir = resolve(String(config.data_dir));
-  return Object.freeze(config) as Config;
+  return Object.freeze({ ...config, sources }) as Config;
 }

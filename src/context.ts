@@ -2,6 +2,7 @@
 import type { Config } from "./config.ts";
 import type { Database, Tx } from "./database/database.ts";
 import type { Events } from "./events/events.ts";
+import type { Settings } from "./features/settings/store.ts";
 import type { Audit } from "./http/operation.ts";
 import type { Log } from "./lib/log.ts";
 import type { Queue } from "./queue/queue.ts";
@@ -9,6 +10,8 @@ import type { Runner } from "./runner/types.ts";
 
 export interface App {
   readonly config: Config;
+  /** What super admins have set for the instance: read at once, never kept, since it changes while the server runs. */
+  readonly settings: Settings;
   readonly db: Database;
   readonly queue: Queue;
   readonly runner: Runner;
@@ -17,7 +20,7 @@ export interface App {
   /** Now; tests move it. */
   readonly clock: () => Date;
   /** Public address without a trailing slash, and the one that jobs on this machine use. */
-  readonly urls: { base: string; internal: string };
+  readonly urls: { readonly base: string; readonly internal: string };
   /** The key that wraps the workspaces' keys: 32 bytes. */
   readonly instanceKey: Uint8Array;
   /** False while the server drains: no new jobs. */

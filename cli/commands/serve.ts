@@ -86,7 +86,7 @@ async function openDevelopment(
   const listener = await listen(toNodeHandler({ fetch } as never) as never, {
     port: 0,
     hostname: app.config.host,
-    ...(app.config.base_url === undefined ? {} : { publicURL: app.config.base_url }),
+    ...(app.urls.base === app.urls.internal ? {} : { publicURL: app.urls.base }),
     https: options.https ?? false,
     open: options.open ?? false,
     qr: options.qr ?? false,

@@ -34,6 +34,7 @@ import { resourceOperations } from "./resources/operations.ts";
 import { resourceTypeOperations } from "./resources/type-operations.ts";
 import { scheduleOperations } from "./schedules/operations.ts";
 import { scriptOperations } from "./scripts/operations.ts";
+import { settingOperations } from "./settings/operations.ts";
 import { storageConnectionOperations } from "./storage/connection-operations.ts";
 import { storageOperations } from "./storage/operations.ts";
 import { tokenOperations } from "./tokens/operations.ts";
@@ -56,6 +57,7 @@ export interface Feature {
 
 export const features: Feature[] = [
   { file: "src/features/instance/operations.ts", operations: instanceOperations },
+  { file: "src/features/settings/operations.ts", operations: settingOperations },
   { file: "src/features/users/operations.ts", operations: userOperations },
   { file: "src/features/users/own-operations.ts", operations: ownOperations },
   { file: "src/features/users/member-operations.ts", operations: memberOperations },

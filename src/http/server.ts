@@ -95,7 +95,6 @@ export function toRoute(path: string): string {
 }
 
 function toHandler(app: App, hooks: Hooks, op: Operation, identify: (() => Identity) | undefined) {
-  const limit = app.config.max_body_mb * 1_000_000;
   return async (request: Request, parameters: Record<string, string>): Promise<Response> => {
     let response: Response;
     try {
@@ -113,7 +112,8 @@ function toHandler(app: App, hooks: Hooks, op: Operation, identify: (() => Ident
       // Before anything is read of what an unknown caller sends.
       if (!identity && op.access !== "anyone") throw new Unauthorized("a valid token is needed");
       if (op.query) input.query = parseQuery(op, search);
-      if (op.body) input.body = await parseBody(op, request, limit);
+      if (op.body)
+        input.body = await parseBody(op, request, app.settings.get("request_size_limit_mb") * 1_000_000);
       const value = await execute(app, hooks, op, { identity, input, request });
       // Whoever is told of a change must be able to rely on it.
       if (!op.ownWrites) await app.db.settled();

@@ -37,7 +37,8 @@ export function createPruner(app: App): Pruner {
 
   async function* everything(): AsyncGenerator<void> {
     const now = app.clock().getTime();
-    const [jobsBefore, auditBefore] = [ago(now, config.retention_s), ago(now, config.audit_retention_s)];
+    const retention_s = app.settings.get("retention_period_secs");
+    const [jobsBefore, auditBefore] = [ago(now, retention_s), ago(now, config.audit_retention_s)];
     if (jobsBefore) yield* expiredJobs(db, jobsBefore);
     if (auditBefore) yield* expiredAudit(db, auditLog, auditBefore);
     yield* expiredRows(db, jobCache, jobCache.expires_at, new Date(now), jobCache.result);
@@ -48,7 +49,7 @@ export function createPruner(app: App): Pruner {
     while (await db.shrink()) yield;
     if (now - lookedAt < HOUR_MS) return;
     lookedAt = now;
-    const unused = config.retention_s === 0 ? FILES_MS : Math.max(DAY_MS, config.retention_s * 1000);
+    const unused = retention_s === 0 ? FILES_MS : Math.max(DAY_MS, retention_s * 1000);
     await app.runner.prune(new Date(now - unused));
   }
 

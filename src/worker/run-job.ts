@@ -89,7 +89,8 @@ async function attempt(
         preprocessor_input: job.preprocessor_input ?? undefined,
         environment: jobEnvironment(app, job, place),
         shared: place?.shares ? (job.root_job ?? undefined) : undefined,
-        timeout_ms: Math.min(job.timeout_s ?? app.config.job_timeout_s, app.config.max_timeout_s) * 1000,
+        timeout_ms:
+          Math.min(job.timeout_s ?? app.settings.get("job_default_timeout"), app.config.max_timeout_s) * 1000,
         onLog: output.log,
         onStream: output.stream,
       },

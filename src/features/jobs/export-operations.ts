@@ -126,7 +126,7 @@ const importQueuedJobs = operation({
 
 /** Reads the body itself, since arguments may hold an escaped NUL and numbers of any length. */
 async function readJobs<S extends z.ZodType>(ctx: WorkspaceContext, schema: S): Promise<z.output<S>[]> {
-  const text = await readText(ctx.request, ctx.app.config.max_body_mb * 1_000_000);
+  const text = await readText(ctx.request, ctx.app.settings.get("request_size_limit_mb") * 1_000_000);
   let value: unknown;
   try {
     value = parseExactly(text);

@@ -96,7 +96,7 @@ export const runWaitResultPreview = operation({
 
 /** Code that a client has bundled: one file of JavaScript, sent beside the preview. */
 async function readBundle(ctx: WorkspaceContext): Promise<Preview> {
-  const limit = ctx.app.config.max_body_mb * 1_000_000;
+  const limit = ctx.app.settings.get("request_size_limit_mb") * 1_000_000;
   const headers = { "content-type": ctx.request.headers.get("content-type") ?? "" };
   const bytes = await readBytes(ctx.request, limit);
   let form: FormData;

@@ -74,7 +74,7 @@ async function toSubmission(
   { sync }: { sync: boolean } = { sync: false },
 ): Promise<Submission> {
   const found = await resolveTarget(ctx, target);
-  const limit = ctx.app.config.max_body_mb * 1_000_000;
+  const limit = ctx.app.settings.get("request_size_limit_mb") * 1_000_000;
   const rule = found.kind === "script" ? found.script.signature : undefined;
   const { workspace_id } = ctx.caller.member;
   const request = rule

@@ -123,7 +123,7 @@ async function waitFor(
   { leave, early, begin }: Waiting,
 ): Promise<JobFinished> {
   const { app } = ctx;
-  const seconds = app.config.wait_result_s || 2;
+  const seconds = app.settings.get("timeout_wait_result") || 2;
   const watch = watchOf(app);
   let settle!: (end: End) => void;
   const ended = new Promise<End>((resolve) => {

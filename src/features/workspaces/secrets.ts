@@ -17,7 +17,8 @@ const TAG = 16;
 /** Says how a text was encrypted, so that a later scheme can be told from this one. */
 const SCHEME = "v1:";
 
-function seal(key: Uint8Array, plain: string, bound: string): string {
+/** @param bound what the text is for: it opens for nothing else */
+export function seal(key: Uint8Array, plain: string, bound: string): string {
   const nonce = randomBytes(NONCE);
   const cipher = createCipheriv("aes-256-gcm", key, nonce);
   cipher.setAAD(Buffer.from(bound));
@@ -26,7 +27,7 @@ function seal(key: Uint8Array, plain: string, bound: string): string {
 }
 
 /** Undefined when the text was not sealed with this key for this purpose. */
-function unseal(key: Uint8Array, text: string, bound: string): string | undefined {
+export function unseal(key: Uint8Array, text: string, bound: string): string | undefined {
   if (!text.startsWith(SCHEME)) return undefined;
   const sealed = Buffer.from(text.slice(SCHEME.length), "base64");
   if (sealed.length < NONCE + TAG) return undefined;

@@ -1,0 +1,177 @@
+/**
+ * Every key of the instance's settings that is known, in one table: what it may be, what it is when nobody has said,
+ * what it means, and what of it is secret. Other keys are kept as they are given, for clients that know them.
+ */
+import { z } from "zod";
+import type { Config, ConfigName } from "../../config.ts";
+import {
+  ChatConnection,
+  CriticalChannels,
+  list,
+  OauthClients,
+  ObjectStoreCache,
+  SmtpSettings,
+  text,
+  wholeFrom,
+} from "./values.ts";
+
+export interface Definition {
+  schema: z.ZodType;
+  /** What it may be, for a person: "must be …". */
+  allowed: string;
+  meaning: string;
+  default?: unknown;
+  /** The setting of the process (src/config.ts) that it is one thing with: its flag, variable and default hold here. */
+  config?: ConfigName;
+  /** True: all of it; else the places in it, such as `password`, `*.secret` or `*.channel:url`. It is then kept encrypted as a whole. */
+  secret?: true | readonly string[];
+  /** Any user may read it, not super admins alone. */
+  open?: true;
+}
+
+const CLIENTS = "kept for clients; nothing here depends on it";
+
+const flag = (meaning: string, more: { default?: boolean; open?: true } = {}) =>
+  ({ schema: z.boolean(), allowed: "true or false", meaning, ...more }) as const;
+
+const words = (meaning: string) => ({ schema: text, allowed: "a text", meaning }) as const;
+const secret = (meaning: string) => ({ ...words(meaning), secret: true }) as const;
+
+const httpUrl = z
+  .url({ protocol: /^https?$/, error: "is no URL" })
+  .transform((url) => url.replace(/\/+$/, ""));
+
+export const KEYS = {
+  base_url: {
+    schema: httpUrl,
+    allowed: "a URL that begins with http:// or https://",
+    meaning: "public address of the instance: in links, mails and jobs",
+    config: "base_url",
+    open: true,
+  },
+  email_domain: { ...words(CLIENTS), open: true },
+  retention_period_secs: {
+    schema: wholeFrom(0, 3_155_760_000),
+    allowed: "a whole number of seconds, 0 (for good) to 3155760000",
+    meaning: "seconds for which completed jobs are kept with their logs; 0 keeps them for good",
+    config: "retention_s",
+  },
+  job_default_timeout: {
+    schema: wholeFrom(1, 3_155_760_000),
+    allowed: "a whole number of seconds, 1 to 3155760000",
+    meaning: "seconds a job may run when nothing else is said",
+    config: "job_timeout_s",
+  },
+  timeout_wait_result: {
+    schema: wholeFrom(0, 86_400),
+    allowed: "a whole number of seconds, 0 to 86400",
+    meaning: "seconds a synchronous call waits; 0 means 2",
+    config: "wait_result_s",
+  },
+  request_size_limit_mb: {
+    schema: wholeFrom(1, 100_000),
+    allowed: "a whole number of MB, 1 to 100000",
+    meaning: "largest request body, in MB",
+    config: "max_body_mb",
+  },
+  smtp_settings: {
+    schema: SmtpSettings,
+    allowed:
+      "an object with smtp_host, smtp_port and smtp_from, and where needed smtp_username, smtp_password, smtp_tls_implicit, smtp_disable_tls and smtp_ca",
+    meaning: "the mail server that mails go out through; without it none is sent",
+    secret: ["smtp_password"],
+  },
+  critical_error_channels: {
+    schema: CriticalChannels,
+    allowed: "an array of objects with one of email, chat_channel and webhook_url",
+    meaning: "where critical alerts are sent",
+    default: [],
+    secret: ["*.chat_channel:url", "*.webhook_url"],
+  },
+  critical_alert_mute_ui: { ...flag("clients do not show critical alerts"), open: true },
+  critical_alerts_on_token_expiry: flag("a token that expires is a critical alert too", { default: false }),
+  chat: {
+    schema: ChatConnection,
+    allowed: "an object with access_token or bot.bot_access_token, and where needed api_url",
+    meaning: "the chat that alerts are posted to, where a channel is named",
+    secret: ["access_token", "bot.bot_access_token"],
+  },
+  license_key: secret("the licence: what svc license issue or its distributor gave out"),
+  license_public_key: words("public key that licences are checked with, as svc license keygen prints it"),
+  uid: words("what this instance is called in statistics and renewals of the licence"),
+  disable_stats: flag("no statistics are sent; false switches them on", { default: true }),
+  stats_url: {
+    schema: httpUrl,
+    allowed: "a URL that begins with http:// or https://",
+    meaning: "where statistics go once they are switched on; without it nowhere",
+  },
+  automate_username_creation: {
+    ...flag("usernames are made of the e-mail address, the same in every workspace", { default: false }),
+    open: true,
+  },
+  require_preexisting_user_for_oauth: flag("a login elsewhere makes no new users", { default: false }),
+  disable_password_login: flag("nobody logs in with a password", { default: false }),
+  oauths: {
+    schema: OauthClients,
+    allowed: "an object of clients, each with id and secret",
+    meaning: "where users may log in, and what resources may be connected to",
+    secret: ["*.secret"],
+  },
+  saml_metadata: words("metadata of the SAML identity provider: its XML, or the URL of it"),
+  scim_token: secret("token of the directory that manages users"),
+  jwt_secret: secret(CLIENTS),
+  custom_tags: {
+    schema: list,
+    allowed: "an array of texts",
+    meaning: "tags that jobs may have beside the languages' own",
+    default: [],
+  },
+  default_tags_per_workspace: flag(CLIENTS),
+  default_tags_workspaces: { schema: list, allowed: "an array of workspace ids", meaning: CLIENTS },
+  hub_base_url: {
+    schema: httpUrl,
+    allowed: "a URL that begins with http:// or https://",
+    meaning: CLIENTS,
+    open: true,
+  },
+  hub_api_secret: secret(CLIENTS),
+  object_store_cache_config: {
+    schema: ObjectStoreCache,
+    allowed: "an object with a type, such as S3 with bucket, region, access_key and secret_key",
+    meaning: CLIENTS,
+    secret: ["secret_key", "accessKey", "secretKey"],
+  },
+  monitor_logs_on_s3: flag(CLIENTS),
+  expose_metrics: flag(CLIENTS),
+  expose_debug_metrics: flag(CLIENTS),
+  keep_job_dir: flag(CLIENTS),
+  dev_instance: flag(CLIENTS),
+  bunfig_install_scopes: secret(CLIENTS),
+  npm_config_registry: secret(CLIENTS),
+  pip_index_url: secret(CLIENTS),
+  pip_extra_index_url: secret(CLIENTS),
+  instance_python_version: words(CLIENTS),
+} as const satisfies Record<string, Definition>;
+
+export type SettingKey = keyof typeof KEYS;
+
+type Known<K extends SettingKey> = (typeof KEYS)[K];
+type Output<K extends SettingKey> = z.output<Known<K>["schema"]>;
+
+/** What `settings.get` answers: undefined only where there is no default. */
+export type SettingValue<K extends SettingKey> =
+  Known<K> extends { config: infer C extends ConfigName }
+    ? Config[C]
+    : Known<K> extends { default: unknown }
+      ? Output<K>
+      : Output<K> | undefined;
+
+export function definitionOf(key: string): Definition | undefined {
+  return Object.hasOwn(KEYS, key) ? KEYS[key as SettingKey] : undefined;
+}
+
+/** The environment variable that settles a known key: of the process's setting, or SVC_ and the key. */
+export function variableFor(key: string, configVariables: Record<ConfigName, { variable: string }>): string {
+  const config = definitionOf(key)?.config;
+  return config ? configVariables[config].variable : `SVC_${key.toUpperCase()}`;
+}

@@ -1,0 +1,126 @@
+import { z } from "zod";
+import { SETTINGS } from "../../config.ts";
+import type { App, UserContext } from "../../context.ts";
+import { BadRequest, Forbidden } from "../../errors.ts";
+import { flag, type Operation, operation, responds } from "../../http/operation.ts";
+import { check, checkKey } from "./check.ts";
+import { definitionOf, KEYS, variableFor } from "./keys.ts";
+import { masked, unmasked } from "./masking.ts";
+import { describeProcess, ProcessSetting } from "./process.ts";
+import type { Source } from "./store.ts";
+
+const GlobalSetting = z.object({
+  name: z.string(),
+  value: z.unknown(),
+  /** Who says so: what is stored gives way to a flag and to the environment. */
+  source: z.enum(["flag", "environment", "stored", "default"]),
+  /** The environment variable that would win. Undefined for keys that are not known here. */
+  variable: z.string().optional(),
+  meaning: z.string().optional(),
+});
+
+const READ_SECRET = { operation: "settings.read_secret", action_kind: "Execute" } as const;
+
+export const getGlobalSetting = operation({
+  name: "getGlobal",
+  method: "GET",
+  path: "/settings/global/{key}",
+  access: "user",
+  summary: "Read a setting of the instance as it holds now; null when it is not set",
+  responds: responds.json(z.unknown()),
+  audit: READ_SECRET,
+  run: async (ctx, { key }) => {
+    checkKey(key);
+    const definition = definitionOf(key);
+    if (!definition?.open && !ctx.caller.identity.super_admin) {
+      throw new Forbidden(`setting ${key} is for super admins`);
+    }
+    const { value, source } = ctx.app.settings.find(key);
+    if (source === "default") return null;
+    if (definition === undefined || definition.secret) await ctx.write({ resource: key }, async () => {});
+    return value;
+  },
+});
+
+/** The longest text of a value that an audit row has. */
+const AUDITED = 200;
+
+export const setGlobalSetting = operation({
+  name: "setGlobal",
+  method: "POST",
+  path: "/settings/global/{key}",
+  access: "superAdmin",
+  summary: "Set a setting of the instance, which holds at once; null removes it",
+  body: z.object({ value: z.unknown() }),
+  responds: responds.text("confirmation; it says so where the environment wins"),
+  audit: { operation: "settings.update", action_kind: "Update" },
+  run: async (ctx, { key, body }) => {
+    checkKey(key);
+    if (!("value" in body)) throw new BadRequest("body field `value`: is missing; null removes the setting");
+    const value = body.value === null ? undefined : settle(ctx, key, body.value);
+    const shown = masked(key, definitionOf(key), value);
+    const parameters = { value: (JSON.stringify(shown) ?? "null").slice(0, AUDITED) };
+    await ctx.write({ resource: key, parameters }, (tx) =>
+      ctx.app.settings.put(tx, key, value, ctx.caller.identity.email),
+    );
+    return confirm(ctx.app, key, value === undefined);
+  },
+});
+
+function settle(ctx: UserContext, key: string, given: unknown): unknown {
+  const before = ctx.app.settings.find(key).value;
+  return check(key, unmasked(key, definitionOf(key), given, before));
+}
+
+function confirm(app: App, key: string, removed: boolean): string {
+  const done = removed ? `removed setting ${key}` : `set ${key}`;
+  const { source } = app.settings.find(key);
+  if (source !== "environment" && source !== "flag") return done;
+  const winner = source === "flag" ? "a flag of the server" : variableFor(key, SETTINGS);
+  return `${done}, which has no effect: ${winner} is set and wins`;
+}
+
+export const getLocalSettings = operation({
+  name: "getLocal",
+  method: "GET",
+  path: "/settings/local",
+  access: "superAdmin",
+  summary: "List the settings of this server's process, and where each is from; secrets stay hidden",
+  responds: responds.json(z.record(z.string(), ProcessSetting)),
+  run: (ctx) => describeProcess(ctx.app.config),
+});
+
+export const listGlobalSettings = operation({
+  name: "listGlobalSettings",
+  method: "GET",
+  path: "/settings/list_global",
+  access: "superAdmin",
+  summary: "List the settings of the instance, and where each is from; secrets stay hidden",
+  query: z.object({
+    /** With those that nobody has set. */
+    all: flag.default(false),
+  }),
+  responds: responds.json(z.array(GlobalSetting)),
+  run: (ctx, { query }) => {
+    const { settings } = ctx.app;
+    const keys = query.all ? new Set([...Object.keys(KEYS), ...settings.keys()]) : settings.keys();
+    return [...keys].sort().map((name) => listed(name, settings.find(name)));
+  },
+});
+
+function listed(name: string, { value, source }: { value: unknown; source: Source }) {
+  const definition = definitionOf(name);
+  return {
+    name,
+    value: masked(name, definition, value) ?? null,
+    source,
+    ...(definition ? { variable: variableFor(name, SETTINGS), meaning: definition.meaning } : {}),
+  };
+}
+
+export const settingOperations: Operation[] = [
+  getGlobalSetting,
+  setGlobalSetting,
+  getLocalSettings,
+  listGlobalSettings,
+];

@@ -1,0 +1,42 @@
+/** The settings of the process (src/config.ts) as they are shown. */
+import { z } from "zod";
+import { type Config, type ConfigName, SETTINGS } from "../../config.ts";
+import { KEYS } from "./keys.ts";
+import { MASK } from "./masking.ts";
+
+export const ProcessSetting = z.object({
+  value: z.union([z.string(), z.number(), z.null()]),
+  source: z.enum(["flag", "environment", "default"]),
+  variable: z.string(),
+  meaning: z.string(),
+  /** The setting of the instance that is one thing with it: what is stored there holds where this has its default. */
+  setting: z.string().optional(),
+});
+export type ProcessSetting = z.input<typeof ProcessSetting>;
+
+const SETTING_OF = new Map(
+  Object.entries(KEYS).flatMap(([key, definition]) =>
+    "config" in definition ? [[definition.config as ConfigName, key]] : [],
+  ),
+);
+
+/** Every setting by name, with secrets hidden. */
+export function describeProcess(config: Config): Record<string, ProcessSetting> {
+  return Object.fromEntries(
+    (Object.keys(SETTINGS) as ConfigName[]).map((name) => {
+      const { variable, meaning, kind } = SETTINGS[name];
+      const value = config[name] ?? null;
+      const setting = SETTING_OF.get(name);
+      return [
+        name,
+        {
+          value: kind === "secret" && value !== null ? MASK : value,
+          source: config.sources[name],
+          variable,
+          meaning,
+          ...(setting === undefined ? {} : { setting }),
+        },
+      ];
+    }),
+  );
+}
