@@ -19,6 +19,7 @@ import { recordChange } from "./features/webhooks/outbox.ts";
 import { resolveMember } from "./features/workspaces/members.ts";
 import type { Hooks } from "./http/execute.ts";
 import { mount } from "./http/server.ts";
+import { backgroundSettled } from "./lib/background.ts";
 import { randomText } from "./lib/ids.ts";
 import { loadInstanceKey } from "./lib/instance-key.ts";
 import { createLog } from "./lib/log.ts";
@@ -89,6 +90,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
     if (applied.length > 0) log.debug({ migrations: applied }, "the database was brought up to date");
     app.settings = await openSettings(app);
     started.push(async () => app.settings.stop());
+    started.push(() => backgroundSettled(app));
 
     app.runner = createRunner({
       directory: join(config.data_dir, "runner"),

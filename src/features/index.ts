@@ -30,6 +30,7 @@ import { jobOperations } from "./jobs/operations.ts";
 import { previewOperations } from "./jobs/preview-operations.ts";
 import { runOperations } from "./jobs/run-operations.ts";
 import { workflowOperations } from "./jobs/workflow-operations.ts";
+import { mailOperations } from "./mail/operations.ts";
 import { resourceOperations } from "./resources/operations.ts";
 import { resourceTypeOperations } from "./resources/type-operations.ts";
 import { scheduleOperations } from "./schedules/operations.ts";
@@ -58,6 +59,7 @@ export interface Feature {
 export const features: Feature[] = [
   { file: "src/features/instance/operations.ts", operations: instanceOperations },
   { file: "src/features/settings/operations.ts", operations: settingOperations },
+  { file: "src/features/mail/operations.ts", operations: mailOperations },
   { file: "src/features/users/operations.ts", operations: userOperations },
   { file: "src/features/users/own-operations.ts", operations: ownOperations },
   { file: "src/features/users/member-operations.ts", operations: memberOperations },

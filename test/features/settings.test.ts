@@ -300,7 +300,7 @@ test("what was set is there after a restart, and the instance keeps its name", a
   await running.app.db.write((tx) => running.app.settings.put(tx, "smtp_settings", SMTP, "root@example.org"));
   await running.stop();
   running = await begin();
-  expect(running.app.settings.get("smtp_settings")).toEqual(SMTP);
+  expect(running.app.settings.find("smtp_settings").value).toEqual(SMTP);
   expect(running.app.settings.get("uid")).toBe(uid!);
   await running.stop();
   rmSync(join(data_dir, "instance.key"));

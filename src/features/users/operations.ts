@@ -10,6 +10,7 @@ import {
   responds,
   wholeNumber,
 } from "../../http/operation.ts";
+import { mailInitialPassword } from "../mail/initial-password.ts";
 import * as accounts from "./accounts.ts";
 import { withCookies } from "./answers.ts";
 import { sessionCookie } from "./cookies.ts";
@@ -36,6 +37,7 @@ export const createUser = operation({
   audit: { operation: "users.create", action_kind: "Create" },
   run: async (ctx, { body }) => {
     await service.createUser(ctx, body);
+    mailInitialPassword(ctx.app, body);
     return `email ${body.email.trim().toLowerCase()} created`;
   },
 });
