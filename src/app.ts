@@ -6,10 +6,12 @@ import type { App } from "./context.ts";
 import { connect } from "./database/connect.ts";
 import { migrate } from "./database/migrate.ts";
 import { createEvents } from "./events/events.ts";
+import { keepFailedMigration } from "./features/alerts/failed-migration.ts";
 import { recordAudit } from "./features/audit/service.ts";
 import { wakeFrame } from "./features/flows/run/runs.ts";
 import { startFlowWaker } from "./features/flows/run/waker.ts";
 import { operations } from "./features/index.ts";
+import { startCaretaker } from "./features/instance/caretaker.ts";
 import { openSettings } from "./features/settings/store.ts";
 import { checkScopes } from "./features/tokens/scopes.ts";
 import { createJobTokens, resolveToken, startTokenUse } from "./features/tokens/service.ts";
@@ -86,7 +88,10 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
   };
   try {
     app.instanceKey = loadInstanceKey(config.data_dir, config.secret_key);
-    const applied = await migrate(db);
+    const applied = await migrate(db).catch((cause) => {
+      keepFailedMigration(app, cause);
+      throw cause;
+    });
     if (applied.length > 0) log.debug({ migrations: applied }, "the database was brought up to date");
     app.settings = await openSettings(app);
     started.push(async () => app.settings.stop());
@@ -133,6 +138,9 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       const pruner = createPruner(app);
       pruner.start();
       started.push(() => pruner.stop());
+
+      const caretaker = startCaretaker(app);
+      started.push(() => caretaker.stop());
     }
   } catch (cause) {
     await stopStarted();

@@ -156,6 +156,12 @@ export const SETTINGS = {
     default: 0,
     meaning: "quota of the embedded database, in MB; 0 means none",
   },
+  min_free_mb: {
+    variable: "SVC_MIN_FREE_MB",
+    kind: "number",
+    default: 1_000,
+    meaning: "free room on the data directory's disk, in MB, below which an alert is raised",
+  },
   database_connections: {
     variable: "SVC_DATABASE_CONNECTIONS",
     kind: "number",

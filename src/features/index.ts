@@ -2,6 +2,7 @@
 import { openapiOperation } from "../http/openapi.ts";
 import type { Operation } from "../http/operation.ts";
 import { aclOperations } from "./acls/operations.ts";
+import { alertOperations } from "./alerts/operations.ts";
 import { auditOperations } from "./audit/operations.ts";
 import { concurrencyGroupOperations } from "./concurrency-groups/operations.ts";
 import { draftOperations } from "./drafts/operations.ts";
@@ -59,6 +60,7 @@ export interface Feature {
 export const features: Feature[] = [
   { file: "src/features/instance/operations.ts", operations: instanceOperations },
   { file: "src/features/settings/operations.ts", operations: settingOperations },
+  { file: "src/features/alerts/operations.ts", operations: alertOperations },
   { file: "src/features/mail/operations.ts", operations: mailOperations },
   { file: "src/features/users/operations.ts", operations: userOperations },
   { file: "src/features/users/own-operations.ts", operations: ownOperations },

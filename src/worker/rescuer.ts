@@ -1,5 +1,6 @@
 /** Puts back jobs whose worker is gone, so that an acknowledged job is never lost. Counted on the row, and bounded. */
 import type { App } from "../context.ts";
+import { raiseAlert } from "../features/alerts/service.ts";
 import { settleWithoutLock } from "../features/flows/locks.ts";
 import { endJob } from "../features/flows/run/runs.ts";
 import { canceledResult } from "../features/jobs/canceled.ts";
@@ -36,7 +37,13 @@ export function createRescuer(app: App): Rescuer {
         ? "the job lost its worker, and its arguments were kept nowhere else"
         : `the job lost its worker ${job.attempts + 1} times and was given up`;
       await end(job, failure({ name: "WorkerLost", message }));
-      app.log.error({ job: job.id, attempts: job.attempts }, message);
+      const where = job.script_path ?? job.kind;
+      await raiseAlert(app, {
+        kind: "worker_lost",
+        message: `job ${job.id} (${where}): ${message}`,
+        workspace_id: job.workspace_id,
+        subject: job.script_path ?? job.id,
+      });
     }
     if (requeued.length === 0) return;
     app.log.warn({ jobs: requeued.length }, "jobs that lost their worker were put back in the queue");

@@ -189,7 +189,8 @@ describe("secrets", () => {
       await expectOk(set(key, shown));
       expect(await get(key)).toEqual(SECRETS[key as keyof typeof SECRETS]);
     }
-    const [, hook, webhook] = (await listed("critical_error_channels"))?.value as object[];
+    const shown = await listed("critical_error_channels");
+    const [, hook, webhook] = shown!.value as object[];
     await expectOk(set("critical_error_channels", [webhook, hook]));
     const [, first, second] = SECRETS.critical_error_channels;
     expect(await get("critical_error_channels")).toEqual([second, first]);

@@ -15,8 +15,8 @@ export function letter(subject: string, paragraphs: readonly (string | Line)[]):
   const html = paragraphs
     .map((part) =>
       typeof part === "string"
-        ? `<p>${escape(part).replaceAll("\n", "<br>")}</p>`
-        : `<pre style="font-size:1.1em">${escape(part.code)}</pre>`,
+        ? `<p>${escaped(part).replaceAll("\n", "<br>")}</p>`
+        : `<pre style="font-size:1.1em">${escaped(part.code)}</pre>`,
     )
     .join("\n");
   return {
@@ -29,6 +29,6 @@ export function letter(subject: string, paragraphs: readonly (string | Line)[]):
 
 const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-function escape(text: string): string {
+function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (character) => ENTITIES[character]!);
 }

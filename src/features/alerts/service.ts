@@ -1,0 +1,210 @@
+/**
+ * Critical alerts: raised where something happens that the operator must know of, stored first and told to the
+ * channels of the setting `critical_error_channels` after the commit.
+ */
+import { and, count, desc, eq, gt, isNull, lt } from "drizzle-orm";
+import type { App, Context } from "../../context.ts";
+import type { Tx } from "../../database/database.ts";
+import { NotFound } from "../../errors.ts";
+import { inBackground } from "../../lib/background.ts";
+import { nameOf, reasonOf, type SendFailure, send } from "./channels.ts";
+import { criticalAlerts } from "./tables.ts";
+
+/** The same alert raised again within this time is counted, not told again, as long as nobody acknowledged it. */
+const SAME_MS = 24 * 3_600_000;
+/** An alert that is older and still unsent belongs to a process that ended before it could tell. */
+const UNSENT_MS = 60_000;
+/** An alert of before this says nothing new: it is not sent any more. */
+const STALE_MS = 24 * 3_600_000;
+/** For this long acknowledged alerts are kept. */
+const KEPT_MS = 90 * 24 * 3_600_000;
+
+const MAX_MESSAGE = 2_000;
+
+export interface NewAlert {
+  /** What happened, for programs: lower case and underscores. */
+  kind: string;
+  /** For a person, with nothing secret in it. */
+  message: string;
+  workspace_id?: string | undefined;
+  /** What it is about, where there may be several at once: alerts of one kind, workspace and subject are the same. */
+  subject?: string | undefined;
+  /** It is over. */
+  recovered?: boolean;
+}
+
+/**
+ * Raises an alert. Never throws: what raises it has enough to do, so an alert that cannot be stored goes to the log.
+ * Resolves once it is stored; the channels are told by then or later.
+ */
+export async function raiseAlert(app: App, alert: NewAlert): Promise<void> {
+  app.log[alert.recovered ? "warn" : "error"](
+    { alert: alert.kind, ...(alert.workspace_id ? { workspace: alert.workspace_id } : {}) },
+    alert.message,
+  );
+  try {
+    const id = await app.db.write((tx) => store(app, tx, alert));
+    if (id !== undefined) tell(app, id);
+  } catch (cause) {
+    app.log.error({ alert: alert.kind, error: String(cause) }, "the alert could not be stored");
+  }
+}
+
+/** @returns the id of a new row; undefined when the same alert stands already */
+async function store(app: App, tx: Tx, alert: NewAlert): Promise<number | undefined> {
+  const now = app.clock();
+  const alert_type = alert.recovered ? "recovered_critical_error" : "critical_error";
+  const key = [alert_type, alert.kind, alert.workspace_id ?? "", alert.subject ?? ""].join(" ");
+  await tx.lock(`alert ${key}`);
+  const [same] = await tx
+    .select({ id: criticalAlerts.id, count: criticalAlerts.count })
+    .from(criticalAlerts)
+    .where(
+      and(
+        eq(criticalAlerts.key, key),
+        eq(criticalAlerts.acknowledged, false),
+        gt(criticalAlerts.created_at, new Date(now.getTime() - SAME_MS)),
+      ),
+    );
+  if (same) {
+    const again = { count: same.count + 1, last_raised_at: now };
+    await tx.update(criticalAlerts).set(again).where(eq(criticalAlerts.id, same.id));
+    return undefined;
+  }
+  const [row] = await tx
+    .insert(criticalAlerts)
+    .values({
+      alert_type,
+      kind: alert.kind,
+      message: alert.message.slice(0, MAX_MESSAGE),
+      workspace_id: alert.workspace_id ?? null,
+      key,
+      count: 1,
+      created_at: now,
+      last_raised_at: now,
+      acknowledged: false,
+      sent_at: null,
+      send_failures: null,
+    })
+    .returning({ id: criticalAlerts.id });
+  return row!.id;
+}
+
+/** Sends an alert to all channels, outside any transaction; what fails is kept with the alert and logged. */
+function tell(app: App, id: number): void {
+  inBackground(
+    app,
+    async () => {
+      const alert = await claim(app, id);
+      if (!alert) return;
+      const failures = await sendToAll(app, alert);
+      if (failures.length === 0) return;
+      await app.db.write((tx) =>
+        tx.update(criticalAlerts).set({ send_failures: failures }).where(eq(criticalAlerts.id, id)),
+      );
+    },
+    (cause) => app.log.error({ alert: id, error: String(cause) }, "the alert could not be told"),
+  );
+}
+
+/** Of several servers one sends. */
+async function claim(app: App, id: number) {
+  const [alert] = await app.db.write((tx) =>
+    tx
+      .update(criticalAlerts)
+      .set({ sent_at: app.clock() })
+      .where(and(eq(criticalAlerts.id, id), isNull(criticalAlerts.sent_at)))
+      .returning(),
+  );
+  return alert;
+}
+
+async function sendToAll(app: App, alert: typeof criticalAlerts.$inferSelect): Promise<SendFailure[]> {
+  const { id, alert_type, kind, message, workspace_id, created_at } = alert;
+  const notice = { id, alert_type, kind, message, workspace_id, created_at };
+  const failures: SendFailure[] = [];
+  await Promise.all(
+    app.settings.get("critical_error_channels").map(async (channel) => {
+      try {
+        await send(app, channel, notice);
+      } catch (cause) {
+        const failure = { channel: nameOf(channel), error: reasonOf(cause), at: app.clock().toISOString() };
+        failures.push(failure);
+        app.log.warn(
+          { alert: id, channel: failure.channel, error: failure.error },
+          "a channel was not told of an alert",
+        );
+      }
+    }),
+  );
+  return failures;
+}
+
+/** Tells what a process that ended had no time to tell, and lets go of what was acknowledged long ago. */
+export async function tendAlerts(app: App): Promise<void> {
+  const now = app.clock().getTime();
+  const unsent = await app.db.read
+    .select({ id: criticalAlerts.id })
+    .from(criticalAlerts)
+    .where(
+      and(
+        isNull(criticalAlerts.sent_at),
+        lt(criticalAlerts.created_at, new Date(now - UNSENT_MS)),
+        gt(criticalAlerts.created_at, new Date(now - STALE_MS)),
+      ),
+    );
+  for (const { id } of unsent) tell(app, id);
+  const old = and(
+    eq(criticalAlerts.acknowledged, true),
+    lt(criticalAlerts.created_at, new Date(now - KEPT_MS)),
+  );
+  const [some] = await app.db.read.select({ id: criticalAlerts.id }).from(criticalAlerts).where(old).limit(1);
+  if (some) await app.db.write((tx) => tx.delete(criticalAlerts).where(old));
+}
+
+export function listAlerts(
+  app: App,
+  query: { page: number; page_size: number; acknowledged: boolean | undefined },
+) {
+  const { page, page_size, acknowledged } = query;
+  return app.db.read
+    .select({
+      id: criticalAlerts.id,
+      alert_type: criticalAlerts.alert_type,
+      kind: criticalAlerts.kind,
+      message: criticalAlerts.message,
+      workspace_id: criticalAlerts.workspace_id,
+      count: criticalAlerts.count,
+      created_at: criticalAlerts.created_at,
+      last_raised_at: criticalAlerts.last_raised_at,
+      acknowledged: criticalAlerts.acknowledged,
+      send_failures: criticalAlerts.send_failures,
+    })
+    .from(criticalAlerts)
+    .where(acknowledged === undefined ? undefined : eq(criticalAlerts.acknowledged, acknowledged))
+    .orderBy(desc(criticalAlerts.id))
+    .limit(page_size)
+    .offset((page - 1) * page_size);
+}
+
+/** @throws NotFound */
+export async function acknowledge(ctx: Context, id: number): Promise<void> {
+  await ctx.write({ resource: String(id) }, async (tx) => {
+    const rows = await tx
+      .update(criticalAlerts)
+      .set({ acknowledged: true })
+      .where(eq(criticalAlerts.id, id))
+      .returning({ id: criticalAlerts.id });
+    if (rows.length === 0) throw new NotFound(`critical alert ${id}`);
+  });
+}
+
+/** @returns how many stood */
+export async function acknowledgeAll(ctx: Context): Promise<number> {
+  return ctx.write({}, async (tx) => {
+    const standing = eq(criticalAlerts.acknowledged, false);
+    const [found] = await tx.select({ n: count() }).from(criticalAlerts).where(standing);
+    await tx.update(criticalAlerts).set({ acknowledged: true }).where(standing);
+    return Number(found?.n ?? 0);
+  });
+}
