@@ -28,6 +28,10 @@ export class Unauthorized extends SvcError {
 export class Forbidden extends SvcError {
   override readonly name: string = "Forbidden";
 }
+/** What is asked belongs to the Enterprise Edition, and the instance has no licence that holds. */
+export class EnterpriseRequired extends Forbidden {
+  override readonly name = "EnterpriseRequired";
+}
 /** There is no such thing, or the caller may not know that there is. */
 export class NotFound extends SvcError {
   override readonly name: string = "NotFound";

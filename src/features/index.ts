@@ -31,6 +31,7 @@ import { jobOperations } from "./jobs/operations.ts";
 import { previewOperations } from "./jobs/preview-operations.ts";
 import { runOperations } from "./jobs/run-operations.ts";
 import { workflowOperations } from "./jobs/workflow-operations.ts";
+import { licenseOperations } from "./license/operations.ts";
 import { mailOperations } from "./mail/operations.ts";
 import { resourceOperations } from "./resources/operations.ts";
 import { resourceTypeOperations } from "./resources/type-operations.ts";
@@ -41,6 +42,7 @@ import { storageConnectionOperations } from "./storage/connection-operations.ts"
 import { storageOperations } from "./storage/operations.ts";
 import { tokenOperations } from "./tokens/operations.ts";
 import { memberOperations } from "./users/member-operations.ts";
+import { userExportOperations } from "./users/export-operations.ts";
 import { userOperations } from "./users/operations.ts";
 import { ownOperations } from "./users/own-operations.ts";
 import { runnableOperations } from "./users/runnables.ts";
@@ -61,6 +63,7 @@ export const features: Feature[] = [
   { file: "src/features/instance/operations.ts", operations: instanceOperations },
   { file: "src/features/settings/operations.ts", operations: settingOperations },
   { file: "src/features/alerts/operations.ts", operations: alertOperations },
+  { file: "src/features/license/operations.ts", operations: licenseOperations },
   { file: "src/features/mail/operations.ts", operations: mailOperations },
   { file: "src/features/users/operations.ts", operations: userOperations },
   { file: "src/features/users/own-operations.ts", operations: ownOperations },
@@ -68,6 +71,7 @@ export const features: Feature[] = [
   { file: "src/features/users/session-operations.ts", operations: sessionOperations },
   { file: "src/features/users/setup-operations.ts", operations: setupOperations },
   { file: "src/features/users/runnables.ts", operations: runnableOperations },
+  { file: "src/features/users/export-operations.ts", operations: userExportOperations },
   { file: "src/features/tokens/operations.ts", operations: tokenOperations },
   { file: "src/features/workspaces/operations.ts", operations: workspaceOperations },
   { file: "src/features/workspaces/storage-operations.ts", operations: storageSettingOperations },

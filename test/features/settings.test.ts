@@ -132,7 +132,7 @@ test("only super admins set and list; others read what clients need", async () =
 describe("secrets", () => {
   const SECRETS = {
     smtp_settings: SMTP,
-    license_key: "a-license-nobody-may-see",
+    scim_token: "a-token-nobody-may-see",
     oauths: { github: { id: "shown-id", secret: "github-client-secret" } },
     critical_error_channels: [
       { chat_channel: "ops" },
@@ -144,7 +144,7 @@ describe("secrets", () => {
   };
   const TEXTS = [
     "hunter2-of-the-mail",
-    "a-license-nobody-may-see",
+    "a-token-nobody-may-see",
     "github-client-secret",
     "hook-secret-1",
     "hook-secret-2",
@@ -194,7 +194,7 @@ describe("secrets", () => {
     await expectOk(set("critical_error_channels", [webhook, hook]));
     const [, first, second] = SECRETS.critical_error_channels;
     expect(await get("critical_error_channels")).toEqual([second, first]);
-    expect((await set("scim_token", "********")).text).toContain("give the secret itself");
+    expect((await set("jwt_secret", "********")).text).toContain("give the secret itself");
   });
 });
 

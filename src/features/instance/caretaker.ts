@@ -3,6 +3,7 @@ import type { App } from "../../context.ts";
 import { checkDisk } from "../alerts/disk.ts";
 import { tellFailedMigration } from "../alerts/failed-migration.ts";
 import { tendAlerts } from "../alerts/service.ts";
+import { tendLicense } from "../license/renewal.ts";
 
 const EVERY_MS = 60_000;
 
@@ -10,6 +11,7 @@ const ROUNDS: [what: string, (app: App) => Promise<void>][] = [
   ["an earlier start", tellFailedMigration],
   ["the disk", checkDisk],
   ["the alerts", tendAlerts],
+  ["the licence", tendLicense],
 ];
 
 /** Begins, with a first round at once. */

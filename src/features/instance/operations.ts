@@ -26,16 +26,4 @@ export const getUpToDate = operation({
   run: () => "yes",
 });
 
-export const getLicenseId = operation({
-  name: "getLicenseId",
-  method: "GET",
-  path: "/ee_license",
-  access: "user",
-  bound: true,
-  scope: false,
-  summary: "Read the id of the licence; empty without one",
-  responds: responds.text("licence id or empty"),
-  run: () => "",
-});
-
-export const instanceOperations: Operation[] = [getVersion, getUpToDate, getLicenseId];
+export const instanceOperations: Operation[] = [getVersion, getUpToDate];

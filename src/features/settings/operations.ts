@@ -3,8 +3,10 @@ import { SETTINGS } from "../../config.ts";
 import type { App, UserContext } from "../../context.ts";
 import { BadRequest, Forbidden } from "../../errors.ts";
 import { flag, type Operation, operation, responds } from "../../http/operation.ts";
+import { splitKeys } from "../license/key.ts";
+import { checkLicenseKey } from "../license/service.ts";
 import { check, checkKey } from "./check.ts";
-import { definitionOf, KEYS, variableFor } from "./keys.ts";
+import { definitionOf, KEYS, type SettingKey, variableFor } from "./keys.ts";
 import { masked, unmasked } from "./masking.ts";
 import { describeProcess, ProcessSetting } from "./process.ts";
 import type { Source } from "./store.ts";
@@ -57,7 +59,7 @@ export const setGlobalSetting = operation({
   run: async (ctx, { key, body }) => {
     checkKey(key);
     if (!("value" in body)) throw new BadRequest("body field `value`: is missing; null removes the setting");
-    const value = body.value === null ? undefined : settle(ctx, key, body.value);
+    const value = body.value === null ? undefined : await settle(ctx, key, body.value);
     const shown = masked(key, definitionOf(key), value);
     const parameters = { value: (JSON.stringify(shown) ?? "null").slice(0, AUDITED) };
     await ctx.write({ resource: key, parameters }, (tx) =>
@@ -67,9 +69,17 @@ export const setGlobalSetting = operation({
   },
 });
 
-function settle(ctx: UserContext, key: string, given: unknown): unknown {
-  const before = ctx.app.settings.find(key).value;
-  return check(key, unmasked(key, definitionOf(key), given, before));
+/** What more than a form is asked of a value. @throws BadRequest */
+const MEANT: { [K in SettingKey]?: (app: App, value: string) => unknown } = {
+  license_key: checkLicenseKey,
+  license_public_key: (_app, value) => splitKeys(value),
+};
+
+async function settle(ctx: UserContext, key: string, given: unknown): Promise<unknown> {
+  const { app } = ctx;
+  const value = check(key, unmasked(key, definitionOf(key), given, app.settings.find(key).value));
+  await MEANT[key as SettingKey]?.(app, value as string);
+  return value;
 }
 
 function confirm(app: App, key: string, removed: boolean): string {

@@ -1,0 +1,136 @@
+/** All users of the instance at once, with the hashes of their passwords: to move them to another instance. */
+import { asc, inArray } from "drizzle-orm";
+import { z } from "zod";
+import type { UserContext } from "../../context.ts";
+import { BadRequest } from "../../errors.ts";
+import { type Operation, operation, optional, responds } from "../../http/operation.ts";
+import { checkEmail, checkUsername } from "../../lib/paths.ts";
+import { requireLicense } from "../license/service.ts";
+import { forgetTokens, tokenCache } from "../tokens/cache.ts";
+import { tokens } from "../tokens/tables.ts";
+import { users } from "./tables.ts";
+
+/** What a password may be checked with: argon2 (PHC string) or bcrypt. */
+const PASSWORD_HASH = /^\$(argon2(id|i|d)\$v=\d+\$|2[aby]\$\d\d\$)[\w+/=.,$-]{20,300}$/;
+
+const ExportedUser = z.object({
+  email: z.string(),
+  super_admin: z.boolean(),
+  verified: z.boolean(),
+  first_time_user: z.boolean(),
+  password_hash: optional(z.string().regex(PASSWORD_HASH, "must be a hash by argon2 or bcrypt")),
+  name: optional(z.string()),
+  company: optional(z.string()),
+  username: optional(z.string()),
+  /** `password`, or where they log in instead. */
+  login_type: optional(z.string().min(1).max(50)),
+  devops: optional(z.boolean()),
+});
+type ExportedUser = z.output<typeof ExportedUser>;
+
+export const exportUsers = operation({
+  name: "globalUsersExport",
+  method: "GET",
+  path: "/users/export",
+  access: "superAdmin",
+  summary: "Read all users of the instance with the hashes of their passwords",
+  responds: responds.json(z.array(ExportedUser)),
+  audit: { operation: "users.export", action_kind: "Execute" },
+  run: async (ctx) => {
+    await requireLicense(ctx.app);
+    await ctx.write({}, async () => {});
+    return ctx.app.db.read
+      .select({
+        email: users.email,
+        super_admin: users.super_admin,
+        verified: users.verified,
+        first_time_user: users.first_time_user,
+        password_hash: users.password_hash,
+        name: users.name,
+        company: users.company,
+        username: users.username,
+        login_type: users.login_type,
+        devops: users.devops,
+      })
+      .from(users)
+      .orderBy(asc(users.email));
+  },
+});
+
+export const overwriteUsers = operation({
+  name: "globalUsersOverwrite",
+  method: "POST",
+  path: "/users/overwrite",
+  access: "superAdmin",
+  summary: "Replace all users of the instance by those given, all or none",
+  body: z.array(ExportedUser).max(100_000),
+  responds: responds.text("confirmation"),
+  audit: { operation: "users.overwrite", action_kind: "Update" },
+  run: async (ctx, { body }) => {
+    await requireLicense(ctx.app);
+    const gone = await overwrite(ctx, body);
+    return `there are ${body.length} users now; ${gone} of those before are gone`;
+  },
+});
+
+type UserRow = typeof users.$inferInsert;
+
+/**
+ * Whoever stays keeps the day they came, and their tokens; whoever goes loses them.
+ * @returns how many are gone
+ * @throws BadRequest for a user twice, a name that is none, or a list that would leave nobody to administer
+ */
+async function overwrite(ctx: UserContext, given: ExportedUser[]): Promise<number> {
+  const { app } = ctx;
+  const rows = toRows(given, app.clock());
+  const parameters = { users: String(rows.size) };
+  return ctx.write({ parameters }, async (tx) => {
+    await tx.lock("all users");
+    const before = await tx.select({ email: users.email }).from(users);
+    const gone = before.map(({ email }) => email).filter((email) => !rows.has(email));
+    for (let at = 0; at < gone.length; at += AT_ONCE) {
+      const some = gone.slice(at, at + AT_ONCE);
+      await tx.delete(tokens).where(inArray(tokens.email, some));
+      await tx.delete(users).where(inArray(users.email, some));
+    }
+    for (const row of rows.values()) {
+      const { created_at: _, ...set } = row;
+      await tx.insert(users).values(row).onConflictDoUpdate({ target: users.email, set });
+    }
+    // Whoever stays may have lost or won rights, which are remembered with their tokens.
+    tx.afterCommit(() => forgetTokens(app, [...tokenCache(app).entries.keys()]));
+    return gone.length;
+  });
+}
+
+/** Values in one statement: SQLite takes 32,766 (SQLITE_MAX_VARIABLE_NUMBER). */
+const AT_ONCE = 10_000;
+
+function toRows(given: ExportedUser[], now: Date): Map<string, UserRow> {
+  const rows = new Map<string, UserRow>();
+  for (const user of given) {
+    const email = checkEmail(user.email);
+    if (rows.has(email)) throw new BadRequest(`${email} is in the list twice`);
+    rows.set(email, {
+      email,
+      password_hash: user.password_hash ?? null,
+      login_type: user.login_type ?? "password",
+      super_admin: user.super_admin,
+      devops: user.devops ?? false,
+      verified: user.verified,
+      name: user.name || null,
+      company: user.company || null,
+      username: user.username ? checkUsername(user.username) : null,
+      first_time_user: user.first_time_user,
+      created_at: now,
+    });
+  }
+  const canAdminister = (row: UserRow) =>
+    row.super_admin && (row.login_type !== "password" || row.password_hash);
+  if (![...rows.values()].some(canAdminister)) {
+    throw new BadRequest("the list has no super admin who can log in: nobody could administer the instance");
+  }
+  return rows;
+}
+
+export const userExportOperations: Operation[] = [exportUsers, overwriteUsers];

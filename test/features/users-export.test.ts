@@ -1,0 +1,130 @@
+/** All users out of one instance and into another: whole, with their passwords, all or none. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { newKeyPair, signLicense } from "../../src/features/license/key.ts";
+import { type Ask, expectOk, startTestServer, type TestServer } from "../harness.ts";
+
+let server: TestServer;
+let ask: Ask;
+
+beforeEach(async () => {
+  server = await startTestServer();
+  ask = (await server.user("root", { super_admin: true })).ask;
+  await license(server);
+});
+afterEach(() => server.stop());
+
+async function license({ operator }: TestServer): Promise<void> {
+  const { public_key, private_pem } = await newKeyPair();
+  const times = { issued_at: new Date(), expires_at: new Date(Date.now() + 86_400_000) };
+  const license_key = await signLicense({ id: "lic", customer: "Acme", ...times }, private_pem);
+  await expectOk(operator("POST", "/settings/global/license_public_key", { value: public_key }));
+  await expectOk(operator("POST", "/settings/global/license_key", { value: license_key }));
+}
+
+const exported = async (from: Ask = ask) => (await expectOk(from("GET", "/users/export"))).json();
+const login = (of: TestServer, name: string) =>
+  of.as(undefined)("POST", "/auth/login", { email: `${name}@example.org`, password: `${name}-password` });
+
+test("users move to another instance, and log in there with their passwords", async () => {
+  await server.user("ann");
+  const list = await exported();
+  expect(list.map((user: any) => user.email)).toEqual(["ann@example.org", "root@example.org"]);
+  expect(list[0].password_hash).toStartWith("$argon2id$");
+  expect(list[0]).toMatchObject({
+    super_admin: false,
+    verified: true,
+    first_time_user: false,
+    username: "ann",
+    login_type: "password",
+  });
+  await using other = await startTestServer();
+  await license(other);
+  const before = await other.user("gone");
+  const answer = await expectOk(other.operator("POST", "/users/overwrite", list));
+  expect(answer.text).toBe("there are 2 users now; 1 of those before are gone");
+  expect(await exported(other.operator)).toEqual(list);
+  expect((await login(other, "ann")).status).toBe(200);
+  expect((await login(other, "gone")).status).toBe(400);
+  expect((await before.ask("GET", "/users/whoami")).status).toBe(401);
+});
+
+test("whoever stays keeps their tokens, with the rights they have now, and the day they came", async () => {
+  const { users } = await import("../../src/features/users/tables.ts");
+  const days = async () => {
+    const rows = await server.server.app.db.read
+      .select({ email: users.email, created_at: users.created_at })
+      .from(users);
+    return new Map(rows.map((row) => [row.email, row.created_at.getTime()]));
+  };
+  const ann = await server.user("ann", { super_admin: true });
+  expect((await ann.ask("GET", "/settings/list_global")).status).toBe(200);
+  const list = await exported();
+  const before = await days();
+  list[0].super_admin = false;
+  list.push({ ...list[0], email: "New@Example.org", password_hash: null, login_type: "github" });
+  await expectOk(ask("POST", "/users/overwrite", list));
+  expect((await ann.ask("GET", "/users/whoami")).json()).toMatchObject({ super_admin: false });
+  expect((await ann.ask("GET", "/settings/list_global")).status).toBe(403);
+  expect((await days()).get("ann@example.org")).toBe(before.get("ann@example.org")!);
+  expect((await exported()).map((user: any) => user.email)).toContain("new@example.org");
+});
+
+describe("a list that cannot be is refused as a whole", () => {
+  test.each([
+    ["with a user twice", (list: any[]) => [...list, { ...list[0], email: "ROOT@example.org" }], "twice"],
+    [
+      "with an address that is none",
+      (list: any[]) => [...list, { ...list[0], email: "x" }],
+      "e-mail address",
+    ],
+    [
+      "with a password instead of its hash",
+      (list: any[]) => [{ ...list[0], password_hash: "secret" }],
+      "hash by argon2",
+    ],
+    [
+      "without a super admin",
+      (list: any[]) => [{ ...list[0], super_admin: false }],
+      "nobody could administer",
+    ],
+    [
+      "whose super admin cannot log in",
+      (list: any[]) => [{ ...list[0], password_hash: null }],
+      "nobody could",
+    ],
+    ["that is empty", () => [], "nobody could administer"],
+    ["with a name that is none", (list: any[]) => [{ ...list[0], username: "1st" }], "cannot be a username"],
+    ["without what is needed", () => [{ email: "a@b.c" }], "super_admin"],
+    ["that is no list", () => ({}), "body"],
+  ])("%s", async (_, change, text) => {
+    const list = await exported();
+    const answer = await ask("POST", "/users/overwrite", change(structuredClone(list)));
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(text)]);
+    expect(answer.text).not.toContain("argon2id$");
+    expect(await exported()).toEqual(list);
+  });
+});
+
+test("both need a licence and a super admin, and leave audit rows without hashes", async () => {
+  const { ask: userAsk } = await server.user("ann");
+  expect((await userAsk("GET", "/users/export")).status).toBe(403);
+  expect((await userAsk("POST", "/users/overwrite", [])).status).toBe(403);
+  const list = await exported();
+  await expectOk(ask("POST", "/users/overwrite", list));
+  const { auditLog } = await import("../../src/features/audit/tables.ts");
+  const rows = await server.server.app.db.read.select().from(auditLog);
+  const written = rows.filter(({ operation }) => /^users\.(export|overwrite)$/.test(operation));
+  expect(written.map(({ operation, email }) => [operation, email])).toEqual([
+    ["users.export", "root@example.org"],
+    ["users.overwrite", "root@example.org"],
+  ]);
+  expect(JSON.stringify(rows)).not.toContain("argon2id");
+  await expectOk(ask("POST", "/settings/global/license_key", { value: null }));
+  for (const [method, path, body] of [
+    ["GET", "/users/export", undefined],
+    ["POST", "/users/overwrite", list],
+  ] as const) {
+    const answer = await ask(method, path, body);
+    expect([answer.status, answer.headers.get("svc-error")]).toEqual([403, "EnterpriseRequired"]);
+  }
+});
