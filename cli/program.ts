@@ -39,6 +39,8 @@ const NOUNS: Record<string, Noun> = {
   whoami: { summary: "tell who you are, and where", load: () => loginCommand("whoami") },
   user: { summary: "create, list, change and delete users", load: () => import("./commands/user.ts") },
   token: { summary: "create and list tokens", load: () => import("./commands/token.ts") },
+  config: { summary: "show and change settings", load: () => import("./commands/config.ts") },
+  license: { summary: "make, sign and show licences", load: () => import("./commands/license.ts") },
   routes: { summary: "list the routes of the HTTP interface", load: () => import("./commands/routes.ts") },
 };
 
