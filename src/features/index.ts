@@ -20,6 +20,7 @@ import { instanceGroupOperations } from "./groups/instance-operations.ts";
 import { groupOperations } from "./groups/operations.ts";
 import { inputOperations } from "./inputs/operations.ts";
 import { instanceOperations } from "./instance/operations.ts";
+import { sendStats } from "./instance/statistics.ts";
 import { batchOperations } from "./jobs/batch-operations.ts";
 import { cancelOperations } from "./jobs/cancel-operations.ts";
 import { countOperations } from "./jobs/count-operations.ts";
@@ -36,7 +37,9 @@ import { mailOperations } from "./mail/operations.ts";
 import { resourceOperations } from "./resources/operations.ts";
 import { resourceTypeOperations } from "./resources/type-operations.ts";
 import { scheduleOperations } from "./schedules/operations.ts";
+import { samlOperations } from "./saml/operations.ts";
 import { scriptOperations } from "./scripts/operations.ts";
+import { testObjectStorageConfig } from "./settings/object-storage.ts";
 import { settingOperations } from "./settings/operations.ts";
 import { storageConnectionOperations } from "./storage/connection-operations.ts";
 import { storageOperations } from "./storage/operations.ts";
@@ -65,6 +68,9 @@ export const features: Feature[] = [
   { file: "src/features/alerts/operations.ts", operations: alertOperations },
   { file: "src/features/license/operations.ts", operations: licenseOperations },
   { file: "src/features/mail/operations.ts", operations: mailOperations },
+  { file: "src/features/saml/operations.ts", operations: samlOperations },
+  { file: "src/features/settings/object-storage.ts", operations: [testObjectStorageConfig] },
+  { file: "src/features/instance/statistics.ts", operations: [sendStats] },
   { file: "src/features/users/operations.ts", operations: userOperations },
   { file: "src/features/users/own-operations.ts", operations: ownOperations },
   { file: "src/features/users/member-operations.ts", operations: memberOperations },

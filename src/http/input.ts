@@ -67,11 +67,14 @@ export function checked(where: "query" | "body", schema: z.ZodType, value: unkno
   return result.data;
 }
 
+/** A request or a response. */
+type Message = Pick<Request, "headers" | "body" | "arrayBuffer">;
+
 /**
  * The whole body as bytes.
  * @throws PayloadTooLarge as soon as more than `limit` bytes are announced or have arrived
  */
-export async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
+export async function readBytes(request: Message, limit: number): Promise<Uint8Array> {
   const announced = request.headers.get("content-length");
   if (announced !== null) {
     if (Number(announced) > limit) throw tooLarge(limit);
@@ -87,7 +90,7 @@ export async function readBytes(request: Request, limit: number): Promise<Uint8A
  * @throws PayloadTooLarge as soon as more than `limit` bytes are announced or have arrived, BadRequest when the sender
  * breaks off
  */
-export async function* readPieces(request: Request, limit: number): AsyncGenerator<Uint8Array> {
+export async function* readPieces(request: Message, limit: number): AsyncGenerator<Uint8Array> {
   if (Number(request.headers.get("content-length") ?? 0) > limit) throw tooLarge(limit);
   if (!request.body) return;
   let size = 0;

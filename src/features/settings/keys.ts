@@ -30,6 +30,7 @@ export interface Definition {
 }
 
 const CLIENTS = "kept for clients; nothing here depends on it";
+const kept = (meaning: string) => `${meaning} (${CLIENTS})`;
 
 const flag = (meaning: string, more: { default?: boolean; open?: true } = {}) =>
   ({ schema: z.boolean(), allowed: "true or false", meaning, ...more }) as const;
@@ -89,7 +90,9 @@ export const KEYS = {
     secret: ["*.chat_channel:url", "*.webhook_url"],
   },
   critical_alert_mute_ui: { ...flag("clients do not show critical alerts"), open: true },
-  critical_alerts_on_token_expiry: flag("a token that expires is a critical alert too", { default: false }),
+  critical_alerts_on_token_expiry: flag(kept("a token that expires is a critical alert too"), {
+    default: false,
+  }),
   chat: {
     schema: ChatConnection,
     allowed: "an object with access_token or bot.bot_access_token, and where needed api_url",
@@ -106,24 +109,26 @@ export const KEYS = {
     meaning: "where statistics go once they are switched on; without it nowhere",
   },
   automate_username_creation: {
-    ...flag("usernames are made of the e-mail address, the same in every workspace", { default: false }),
+    ...flag(kept("usernames are made of the e-mail address, the same in every workspace"), {
+      default: false,
+    }),
     open: true,
   },
-  require_preexisting_user_for_oauth: flag("a login elsewhere makes no new users", { default: false }),
-  disable_password_login: flag("nobody logs in with a password", { default: false }),
+  require_preexisting_user_for_oauth: flag(kept("a login elsewhere makes no new users"), { default: false }),
+  disable_password_login: flag(kept("nobody logs in with a password"), { default: false }),
   oauths: {
     schema: OauthClients,
     allowed: "an object of clients, each with id and secret",
-    meaning: "where users may log in, and what resources may be connected to",
+    meaning: kept("where users may log in, and what resources may be connected to"),
     secret: ["*.secret"],
   },
-  saml_metadata: words("metadata of the SAML identity provider: its XML, or the URL of it"),
-  scim_token: secret("token of the directory that manages users"),
+  saml_metadata: words(kept("metadata of the SAML identity provider: its XML, or the URL of it")),
+  scim_token: secret(kept("token of the directory that manages users")),
   jwt_secret: secret(CLIENTS),
   custom_tags: {
     schema: list,
     allowed: "an array of texts",
-    meaning: "tags that jobs may have beside the languages' own",
+    meaning: kept("tags that jobs may have beside the languages' own"),
     default: [],
   },
   default_tags_per_workspace: flag(CLIENTS),

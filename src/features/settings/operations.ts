@@ -5,6 +5,8 @@ import { BadRequest, Forbidden } from "../../errors.ts";
 import { flag, type Operation, operation, responds } from "../../http/operation.ts";
 import { splitKeys } from "../license/key.ts";
 import { checkLicenseKey } from "../license/service.ts";
+import { readMetadata } from "../saml/metadata.ts";
+import { isUrl } from "../saml/operations.ts";
 import { check, checkKey } from "./check.ts";
 import { definitionOf, KEYS, type SettingKey, variableFor } from "./keys.ts";
 import { masked, unmasked } from "./masking.ts";
@@ -73,6 +75,7 @@ export const setGlobalSetting = operation({
 const MEANT: { [K in SettingKey]?: (app: App, value: string) => unknown } = {
   license_key: checkLicenseKey,
   license_public_key: (_app, value) => splitKeys(value),
+  saml_metadata: (app, value) => isUrl(value) || readMetadata(value, app.clock()),
 };
 
 async function settle(ctx: UserContext, key: string, given: unknown): Promise<unknown> {

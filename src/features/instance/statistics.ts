@@ -1,0 +1,94 @@
+/**
+ * What an instance would tell of itself: figures, never names or contents. Nothing is sent by itself, and nothing at
+ * all unless it is switched on (setting disable_stats is false) and there is somebody to send to (stats_url).
+ */
+import { count } from "drizzle-orm";
+import type { App } from "../../context.ts";
+import { BadRequest } from "../../errors.ts";
+import { INTERFACE_VERSION } from "../../http/openapi.ts";
+import { operation, responds } from "../../http/operation.ts";
+import { VERSION } from "../../lib/version.ts";
+import { flows } from "../flows/tables.ts";
+import { currentLicense } from "../license/service.ts";
+import { scripts } from "../scripts/tables.ts";
+import { users } from "../users/tables.ts";
+import { workspaces } from "../workspaces/tables.ts";
+
+const ANSWER_MS = 10_000;
+
+export interface Statistics {
+  instance: string | undefined;
+  version: string;
+  interface_version: string;
+  database: "sqlite" | "postgres";
+  platform: string;
+  license: string | null;
+  users: number;
+  workspaces: number;
+  /** Versions, old ones among them. */
+  scripts: number;
+  flows: number;
+}
+
+async function statisticsOf(app: App): Promise<Statistics> {
+  const rowsOf = async (table: typeof users | typeof workspaces | typeof scripts | typeof flows) => {
+    const [row] = await app.db.read.select({ n: count() }).from(table);
+    return Number(row?.n ?? 0);
+  };
+  const { license } = await currentLicense(app);
+  return {
+    instance: app.settings.get("uid"),
+    version: VERSION,
+    interface_version: INTERFACE_VERSION,
+    database: app.db.dialect,
+    platform: `${process.platform}-${process.arch}`,
+    license: license?.id ?? null,
+    users: await rowsOf(users),
+    workspaces: await rowsOf(workspaces),
+    scripts: await rowsOf(scripts),
+    flows: await rowsOf(flows),
+  };
+}
+
+export const sendStats = operation({
+  name: "sendStats",
+  method: "POST",
+  path: "/settings/send_stats",
+  access: "superAdmin",
+  summary: "Send the instance's statistics where that is switched on; show them in any case",
+  responds: responds.text("whether they were sent, and exactly what they are"),
+  audit: { operation: "settings.send_stats", action_kind: "Execute" },
+  run: async (ctx) => {
+    const { settings } = ctx.app;
+    const body = JSON.stringify(await statisticsOf(ctx.app), undefined, 2);
+    if (settings.get("disable_stats")) {
+      return `nothing was sent: statistics are switched off (setting disable_stats). This is what would be sent:\n${body}`;
+    }
+    const url = settings.get("stats_url");
+    if (url === undefined) {
+      return `nothing was sent: there is nobody to send to (setting stats_url). This is what would be sent:\n${body}`;
+    }
+    await ctx.write({ resource: new URL(url).host }, async () => {});
+    await post(url, body);
+    return `sent to ${url}:\n${body}`;
+  },
+});
+
+async function post(url: string, body: string): Promise<void> {
+  const { host } = new URL(url);
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body,
+    redirect: "manual",
+    signal: AbortSignal.timeout(ANSWER_MS),
+  }).catch((cause) => {
+    const { name, code } = cause as { name?: string; code?: string };
+    throw new BadRequest(
+      `${host} cannot be reached: ${name === "TimeoutError" ? "no answer in time" : code}`,
+    );
+  });
+  await response.body?.cancel();
+  if (!response.ok)
+    throw new BadRequest(`${host} does not take them: it answers with status ${response.status}`);
+}
