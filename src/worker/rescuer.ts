@@ -42,7 +42,7 @@ export function createRescuer(app: App): Rescuer {
         kind: "worker_lost",
         message: `job ${job.id} (${where}): ${message}`,
         workspace_id: job.workspace_id,
-        subject: job.script_path ?? job.id,
+        subject: where,
       });
     }
     if (requeued.length === 0) return;

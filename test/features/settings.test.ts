@@ -77,13 +77,25 @@ describe("keys that are known", () => {
     ["critical_error_channels", [{ webhook_url: "ftp://x.org" }], "must be a URL"],
     ["oauths", { github: { id: "abc" } }, "value field `github.secret`"],
     ["chat", {}, "access_token or bot.bot_access_token"],
-    ["license_key", "", "a text"],
+    ["license_key", "", "the text of a licence"],
   ])("%s refuses %j, says what is allowed, and keeps what it was", async (key, value, allowed) => {
     const before = await get(key);
     const answer = await set(key, value);
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(`setting ${key} must be `)]);
     expect(answer.text).toContain(allowed);
     expect(await get(key)).toEqual(before);
+  });
+
+  test.each(Object.keys(KEYS))("%s takes no value of another type, and says so", async (key) => {
+    const before = await get(key);
+    const wrong = [7.5, "\u0001", -1, true, {}, [7], [[]], { a: 1 }, ""].map((value) => set(key, value));
+    const refused = (await Promise.all(wrong)).filter(({ status }) => status !== 200);
+    expect(refused.length).toBeGreaterThanOrEqual(7);
+    for (const { status, text } of refused) {
+      expect([status, text]).toEqual([400, expect.stringContaining(`setting ${key} must be `)]);
+    }
+    if (refused.length === wrong.length) expect(await get(key)).toEqual(before);
+    await expectOk(set(key, null));
   });
 
   test("a refused value leaves the one before", async () => {

@@ -1,5 +1,6 @@
 /** Looks now and then whether the disk of the data directory is nearly full. */
 import { statfs } from "node:fs/promises";
+import { hostname } from "node:os";
 import type { App } from "../../context.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { raiseAlert } from "./service.ts";
@@ -17,15 +18,17 @@ export async function checkDisk(app: App): Promise<void> {
   const free_mb = Math.floor((bavail * bsize) / MB);
   const state = stateOf(app);
   const now = app.clock().getTime();
+  // Of several servers each has a disk of its own.
+  const subject = hostname();
   if (free_mb >= min_free_mb) {
     if (state.lowSince === undefined) return;
     state.lowSince = undefined;
-    const message = `the disk of the data directory has room again: ${free_mb} MB are free`;
-    await raiseAlert(app, { kind: "disk_nearly_full", message, recovered: true });
+    const message = `the disk of the data directory on ${subject} has room again: ${free_mb} MB are free`;
+    await raiseAlert(app, { kind: "disk_nearly_full", message, subject, recovered: true });
     return;
   }
   if (state.lowSince !== undefined && now - state.lowSince < AGAIN_MS) return;
   state.lowSince = now;
-  const message = `the disk of the data directory is nearly full: ${free_mb} MB are free, and ${min_free_mb} MB should be (SVC_MIN_FREE_MB)`;
-  await raiseAlert(app, { kind: "disk_nearly_full", message });
+  const message = `the disk of the data directory on ${subject} is nearly full: ${free_mb} MB are free, and ${min_free_mb} MB should be (SVC_MIN_FREE_MB)`;
+  await raiseAlert(app, { kind: "disk_nearly_full", message, subject });
 }

@@ -3,19 +3,12 @@
  * no maker's key in this program: whoever distributes licences makes a pair (`svc license keygen`), keeps the private
  * key and has instances trust the public one.
  */
-import {
-  CompactSign,
-  compactVerify,
-  errors,
-  exportJWK,
-  exportPKCS8,
-  generateKeyPair,
-  importJWK,
-  importPKCS8,
-} from "jose";
 import { z } from "zod";
 import { BadRequest } from "../../errors.ts";
 import { explain } from "../../http/input.ts";
+
+/** Loaded when there is a licence to look at: a server that starts has more urgent things to do. */
+const loadJose = () => import("jose");
 
 /** Tells a licence from any other token that the same key may have signed. */
 const TYPE = "svc-license+jwt";
@@ -48,12 +41,14 @@ export interface License {
 
 /** A new pair: the private key as PKCS #8 PEM, the public one as a word of 43 characters. */
 export async function newKeyPair(): Promise<{ private_pem: string; public_key: string }> {
+  const { generateKeyPair, exportPKCS8, exportJWK } = await loadJose();
   const { privateKey, publicKey } = await generateKeyPair("Ed25519", { extractable: true });
   return { private_pem: await exportPKCS8(privateKey), public_key: (await exportJWK(publicKey)).x! };
 }
 
 /** Signs a licence. @throws BadRequest when the PEM holds no private Ed25519 key */
 export async function signLicense(license: License, private_pem: string): Promise<string> {
+  const { CompactSign, importPKCS8 } = await loadJose();
   const key = await importPKCS8(private_pem, "Ed25519").catch((cause) => {
     throw new BadRequest("this is no private key as svc license keygen makes it", { cause });
   });
@@ -102,6 +97,7 @@ export function splitKeys(public_keys: string | undefined): string[] {
 
 /** Undefined when another key signed it. @throws BadRequest for what is no licence at all */
 async function payloadSignedBy(text: string, x: string): Promise<unknown> {
+  const { compactVerify, errors, importJWK } = await loadJose();
   const key = await importJWK({ kty: "OKP", crv: "Ed25519", x }, "EdDSA").catch((cause) => {
     throw new BadRequest(`"${x}" is no public key of licences`, { cause });
   });

@@ -1,6 +1,5 @@
 /** The metadata of a SAML 2.0 identity provider: what of it a login needs, and what is wrong with it. */
 import { X509Certificate } from "node:crypto";
-import { XMLParser, XMLValidator } from "fast-xml-parser";
 import { BadRequest } from "../../errors.ts";
 
 /** Namespaces of saml-metadata-2.0-os and XML Signature. */
@@ -30,8 +29,8 @@ interface Element {
  * Reads the metadata.
  * @throws BadRequest that names the first thing that is wrong
  */
-export function readMetadata(xml: string, now: Date): IdentityProvider {
-  const provider = providerOf(parse(xml), now);
+export async function readMetadata(xml: string, now: Date): Promise<IdentityProvider> {
+  const provider = providerOf(await parse(xml), now);
   const entity_id = attribute(provider, "entityID");
   if (!entity_id) throw bad("EntityDescriptor has no entityID");
   const [descriptor] = children(provider, "IDPSSODescriptor");
@@ -52,11 +51,12 @@ function bad(what: string, cause?: unknown): BadRequest {
   return new BadRequest(`the SAML metadata cannot be used: ${what}`, { cause });
 }
 
-function parse(xml: string): Element {
+async function parse(xml: string): Promise<Element> {
   if (xml.trim() === "") throw bad("it is empty");
   if (xml.length > MAX_METADATA) throw bad(`it is longer than ${MAX_METADATA} characters`);
   // What a document declares about itself could make it endless, or read what it should not.
   if (/<!(DOCTYPE|ENTITY)/i.test(xml)) throw bad("it has a DOCTYPE, which metadata never needs");
+  const { XMLParser, XMLValidator } = await import("fast-xml-parser");
   const valid = XMLValidator.validate(xml);
   if (valid !== true)
     throw bad(`it is no XML: ${valid.err.msg} (line ${valid.err.line}, column ${valid.err.col})`);

@@ -19,7 +19,7 @@ export const testMetadata = operation({
   audit: { operation: "settings.test_saml_metadata", action_kind: "Execute" },
   run: async (ctx, { body }) => {
     const xml = isUrl(body) ? await fetchMetadata(body.trim()) : body;
-    const provider = readMetadata(xml, ctx.app.clock());
+    const provider = await readMetadata(xml, ctx.app.clock());
     await ctx.write({ resource: provider.entity_id.slice(0, 200) }, async () => {});
     return describe(provider);
   },

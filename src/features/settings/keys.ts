@@ -35,8 +35,8 @@ const kept = (meaning: string) => `${meaning} (${CLIENTS})`;
 const flag = (meaning: string, more: { default?: boolean; open?: true } = {}) =>
   ({ schema: z.boolean(), allowed: "true or false", meaning, ...more }) as const;
 
-const words = (meaning: string) => ({ schema: text, allowed: "a text", meaning }) as const;
-const secret = (meaning: string) => ({ ...words(meaning), secret: true }) as const;
+const words = (meaning: string, allowed = "a text") => ({ schema: text, allowed, meaning }) as const;
+const secret = (meaning: string, allowed?: string) => ({ ...words(meaning, allowed), secret: true }) as const;
 
 const httpUrl = z
   .url({ protocol: /^https?$/, error: "is no URL" })
@@ -99,8 +99,14 @@ export const KEYS = {
     meaning: "the chat that alerts are posted to, where a channel is named",
     secret: ["access_token", "bot.bot_access_token"],
   },
-  license_key: secret("the licence: what svc license issue or its distributor gave out"),
-  license_public_key: words("public key that licences are checked with, as svc license keygen prints it"),
+  license_key: secret(
+    "the licence: what svc license issue or its distributor gave out",
+    "the text of a licence",
+  ),
+  license_public_key: words(
+    "public key that licences are checked with, as svc license keygen prints it",
+    "a public key of licences, or several with spaces between them",
+  ),
   uid: words("what this instance is called in statistics and renewals of the licence"),
   disable_stats: flag("no statistics are sent; false switches them on", { default: true }),
   stats_url: {
@@ -122,7 +128,7 @@ export const KEYS = {
     meaning: kept("where users may log in, and what resources may be connected to"),
     secret: ["*.secret"],
   },
-  saml_metadata: words(kept("metadata of the SAML identity provider: its XML, or the URL of it")),
+  saml_metadata: words(kept("metadata of the SAML identity provider"), "metadata as XML, or the URL of it"),
   scim_token: secret(kept("token of the directory that manages users")),
   jwt_secret: secret(CLIENTS),
   custom_tags: {

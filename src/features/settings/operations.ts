@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { SETTINGS } from "../../config.ts";
 import type { App, UserContext } from "../../context.ts";
-import { BadRequest, Forbidden } from "../../errors.ts";
+import { BadRequest, Forbidden, SvcError } from "../../errors.ts";
 import { flag, type Operation, operation, responds } from "../../http/operation.ts";
 import { splitKeys } from "../license/key.ts";
 import { checkLicenseKey } from "../license/service.ts";
@@ -81,7 +81,16 @@ const MEANT: { [K in SettingKey]?: (app: App, value: string) => unknown } = {
 async function settle(ctx: UserContext, key: string, given: unknown): Promise<unknown> {
   const { app } = ctx;
   const value = check(key, unmasked(key, definitionOf(key), given, app.settings.find(key).value));
-  await MEANT[key as SettingKey]?.(app, value as string);
+  try {
+    await MEANT[key as SettingKey]?.(app, value as string);
+  } catch (cause) {
+    if (!(cause instanceof SvcError)) throw cause;
+    const { hint } = cause;
+    throw new BadRequest(`setting ${key} must be ${definitionOf(key)?.allowed} (${cause.message})`, {
+      cause,
+      ...(hint ? { hint } : {}),
+    });
+  }
   return value;
 }
 

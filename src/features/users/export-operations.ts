@@ -33,6 +33,8 @@ export const exportUsers = operation({
   method: "GET",
   path: "/users/export",
   access: "superAdmin",
+  // More than the right to read users: hashes can be guessed at.
+  scope: { domain: "users", action: "write" },
   summary: "Read all users of the instance with the hashes of their passwords",
   responds: responds.json(z.array(ExportedUser)),
   audit: { operation: "users.export", action_kind: "Execute" },
