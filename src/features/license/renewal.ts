@@ -1,7 +1,7 @@
 /** The next licence, from where the present one says that it is given out. Every attempt is kept. */
-import { desc, eq, lt } from "drizzle-orm";
+import { desc, eq, gt, lt } from "drizzle-orm";
 import type { App } from "../../context.ts";
-import type { Tx } from "../../database/database.ts";
+import type { Reader, Tx } from "../../database/database.ts";
 import { BadRequest, SvcError } from "../../errors.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { VERSION } from "../../lib/version.ts";
@@ -41,10 +41,17 @@ export type Keep = (store: (tx: Tx) => Promise<void>) => Promise<void>;
 /**
  * Asks for the next licence and sets it.
  * @param text the licence to renew
+ * @param begun the attempt, where it is stored already
  * @throws BadRequest saying why there is none; the attempt is kept either way
  */
-export async function renew(app: App, text: string, by: string, keep: Keep): Promise<License> {
-  const id = await begin(app);
+export async function renew(
+  app: App,
+  text: string,
+  by: string,
+  keep: Keep,
+  begun?: number,
+): Promise<License> {
+  const id = begun ?? (await begin(app));
   try {
     const { key, license } = await fetchNext(app, text);
     await keep(async (tx) => {
@@ -60,17 +67,35 @@ export async function renew(app: App, text: string, by: string, keep: Keep): Pro
 }
 
 async function begin(app: App): Promise<number> {
-  const now = app.clock();
+  return app.db.write((tx) => insertAttempt(app, tx));
+}
+
+/** Of several servers one renews. @returns undefined when there was an attempt within a day */
+async function beginOncePerDay(app: App): Promise<number | undefined> {
+  if (await wasTried(app, app.db.read)) return undefined;
   return app.db.write(async (tx) => {
-    await tx
-      .delete(licenseRenewals)
-      .where(lt(licenseRenewals.attempted_at, new Date(now.getTime() - KEPT_MS)));
-    const [row] = await tx
-      .insert(licenseRenewals)
-      .values({ attempted_at: now, result: BEGUN })
-      .returning({ id: licenseRenewals.id });
-    return row!.id;
+    await tx.lock("license renewal");
+    return (await wasTried(app, tx)) ? undefined : insertAttempt(app, tx);
   });
+}
+
+async function wasTried(app: App, db: Reader): Promise<boolean> {
+  const [row] = await db
+    .select({ id: licenseRenewals.id })
+    .from(licenseRenewals)
+    .where(gt(licenseRenewals.attempted_at, new Date(app.clock().getTime() - DAY_MS)))
+    .limit(1);
+  return row !== undefined;
+}
+
+async function insertAttempt(app: App, tx: Tx): Promise<number> {
+  const now = app.clock();
+  await tx.delete(licenseRenewals).where(lt(licenseRenewals.attempted_at, new Date(now.getTime() - KEPT_MS)));
+  const [row] = await tx
+    .insert(licenseRenewals)
+    .values({ attempted_at: now, result: BEGUN })
+    .returning({ id: licenseRenewals.id });
+  return row!.id;
 }
 
 async function fetchNext(app: App, text: string): Promise<{ key: string; license: License }> {
@@ -132,10 +157,10 @@ export async function tendLicense(app: App): Promise<void> {
     await raiseAlert(app, { kind: "license_ended", message: describeLicense(license, now), subject: state });
   }
   if (!license.renewal_url || app.settings.find("license_key").source !== "stored") return;
-  const latest = await latestAttempt(app);
-  if (latest && now.getTime() - latest.attempted_at.getTime() < DAY_MS) return;
+  const begun = await beginOncePerDay(app);
+  if (begun === undefined) return;
   try {
-    await renew(app, app.settings.get("license_key")!, "svc", (store) => app.db.write(store));
+    await renew(app, app.settings.get("license_key")!, "svc", (store) => app.db.write(store), begun);
     app.log.info({ license: license.id }, "the licence was renewed");
   } catch (cause) {
     const why = cause instanceof SvcError ? cause.message : "it failed; the log says more";
