@@ -1,0 +1,117 @@
+/** The settings of a workspace as they stand on the wire and in the database. Keys nobody knows are refused by name. */
+import { z } from "zod";
+import { LargeFileStorage } from "../storage/records.ts";
+
+const MOST_TEXT = 2_048;
+const text = z.string().max(MOST_TEXT, `must have at most ${MOST_TEXT} characters`);
+
+const PROVIDERS = ["openai", "anthropic", "mistral", "deepseek", "groq", "openrouter", "customai"] as const;
+
+export const AiResource = z.strictObject({
+  /** Path of the resource with the provider's key. */
+  path: text,
+  provider: z.enum(PROVIDERS),
+});
+
+const GIT_TYPES = [
+  "script",
+  "flow",
+  "app",
+  "folder",
+  "resource",
+  "variable",
+  "secret",
+  "resourcetype",
+  "schedule",
+  "user",
+  "group",
+  "trigger",
+  "settings",
+  "key",
+] as const;
+const GitType = z.enum(GIT_TYPES);
+
+const GitRepository = z.strictObject({
+  script_path: text,
+  git_repo_resource_path: text,
+  use_individual_branch: z.boolean().nullish(),
+  group_by_folder: z.boolean().nullish(),
+  exclude_types_override: z.array(GitType).nullish(),
+  collapsed: z.boolean().nullish(),
+  settings: z.record(z.string(), z.unknown()).nullish(),
+});
+
+export const GitSyncSettings = z.strictObject({
+  /** Globs. */
+  include_path: z.array(text).nullish(),
+  include_type: z.array(GitType).nullish(),
+  repositories: z.array(GitRepository).nullish(),
+});
+
+export const DeployUiSettings = z.strictObject({
+  include_path: z.array(text).nullish(),
+  include_type: z
+    .array(z.enum(["script", "flow", "app", "resource", "variable", "secret", "trigger"]))
+    .nullish(),
+});
+
+const language = z
+  .string()
+  .regex(/^[a-z][a-z0-9_]{0,29}$/, "must be the name of a language such as `bun` or `python3`");
+
+export const DefaultScripts = z.strictObject({
+  order: z.array(language).nullish(),
+  hidden: z.array(language).nullish(),
+  default_script_content: z.record(language, z.string()).nullish(),
+});
+
+export const ScriptArgs = z.record(z.string(), z.unknown());
+
+/** What is kept. A field that is left out has its default; null is never kept. */
+export const StoredSettings = z.strictObject({
+  auto_invite_operator: z.boolean().optional(),
+  auto_add: z.boolean().optional(),
+  automatic_billing: z.boolean().optional(),
+  seats: z.number().int().optional(),
+  webhook: z.string().optional(),
+  deploy_to: z.string().optional(),
+  ai_resource: AiResource.optional(),
+  code_completion_enabled: z.boolean().optional(),
+  error_handler: z.string().optional(),
+  error_handler_extra_args: ScriptArgs.optional(),
+  error_handler_muted_on_cancel: z.boolean().optional(),
+  git_sync: GitSyncSettings.optional(),
+  deploy_ui: DeployUiSettings.optional(),
+  default_app: z.string().optional(),
+  default_scripts: DefaultScripts.optional(),
+  chat_team_id: z.string().optional(),
+  chat_name: z.string().optional(),
+  chat_command_script: z.string().optional(),
+});
+export type StoredSettings = z.output<typeof StoredSettings>;
+
+/** The answer of get_settings: contract 2.1. What is not set is null. */
+export const WorkspaceSettings = z.object({
+  workspace_id: z.string(),
+  chat_name: z.string().nullable(),
+  chat_team_id: z.string().nullable(),
+  chat_command_script: z.string().nullable(),
+  auto_invite_domain: z.string().nullable(),
+  auto_invite_operator: z.boolean().nullable(),
+  auto_add: z.boolean().nullable(),
+  plan: z.string().nullable(),
+  automatic_billing: z.boolean(),
+  customer_id: z.string().nullable(),
+  webhook: z.string().nullable(),
+  deploy_to: z.string().nullable(),
+  ai_resource: AiResource.nullable(),
+  code_completion_enabled: z.boolean(),
+  error_handler: z.string().nullable(),
+  error_handler_extra_args: ScriptArgs.nullable(),
+  error_handler_muted_on_cancel: z.boolean(),
+  large_file_storage: LargeFileStorage.nullable(),
+  git_sync: GitSyncSettings.nullable(),
+  deploy_ui: DeployUiSettings.nullable(),
+  default_app: z.string().nullable(),
+  default_scripts: DefaultScripts.nullable(),
+});
