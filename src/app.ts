@@ -19,6 +19,7 @@ import { OPERATOR } from "./features/users/operator.ts";
 import { openSetup } from "./features/users/setup.ts";
 import { recordChange } from "./features/webhooks/outbox.ts";
 import { resolveMember } from "./features/workspaces/members.ts";
+import { startUsage } from "./features/workspaces/usage.ts";
 import type { Hooks } from "./http/execute.ts";
 import { mount } from "./http/server.ts";
 import { backgroundSettled } from "./lib/background.ts";
@@ -111,6 +112,8 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
     });
     const tokenUse = startTokenUse(app);
     started.push(() => tokenUse.stop());
+    const usage = startUsage(app);
+    started.push(() => usage.stop());
 
     if (role !== "none") {
       await app.runner.start();

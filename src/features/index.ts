@@ -36,16 +36,16 @@ import { licenseOperations } from "./license/operations.ts";
 import { mailOperations } from "./mail/operations.ts";
 import { resourceOperations } from "./resources/operations.ts";
 import { resourceTypeOperations } from "./resources/type-operations.ts";
-import { scheduleOperations } from "./schedules/operations.ts";
 import { samlOperations } from "./saml/operations.ts";
+import { scheduleOperations } from "./schedules/operations.ts";
 import { scriptOperations } from "./scripts/operations.ts";
 import { testObjectStorageConfig } from "./settings/object-storage.ts";
 import { settingOperations } from "./settings/operations.ts";
 import { storageConnectionOperations } from "./storage/connection-operations.ts";
 import { storageOperations } from "./storage/operations.ts";
 import { tokenOperations } from "./tokens/operations.ts";
-import { memberOperations } from "./users/member-operations.ts";
 import { userExportOperations } from "./users/export-operations.ts";
+import { memberOperations } from "./users/member-operations.ts";
 import { userOperations } from "./users/operations.ts";
 import { ownOperations } from "./users/own-operations.ts";
 import { runnableOperations } from "./users/runnables.ts";
@@ -53,8 +53,16 @@ import { sessionOperations } from "./users/session-operations.ts";
 import { setupOperations } from "./users/setup-operations.ts";
 import { variableOperations } from "./variables/operations.ts";
 import { webhookOperations } from "./webhooks/operations.ts";
+import { autoInviteOperations } from "./workspaces/auto-invite.ts";
+import { defaultOperations } from "./workspaces/default-operations.ts";
+import { environmentOperations } from "./workspaces/environment.ts";
+import { encryptionKeyOperations } from "./workspaces/key-operations.ts";
+import { workspaceLifeOperations } from "./workspaces/life-operations.ts";
 import { workspaceOperations } from "./workspaces/operations.ts";
+import { peopleOperations } from "./workspaces/people-operations.ts";
+import { workspaceSettingsOperations } from "./workspaces/settings-operations.ts";
 import { storageSettingOperations } from "./workspaces/storage-operations.ts";
+import { usageOperations } from "./workspaces/usage-operations.ts";
 
 export interface Feature {
   /** Below the repository's root. */
@@ -80,6 +88,14 @@ export const features: Feature[] = [
   { file: "src/features/users/export-operations.ts", operations: userExportOperations },
   { file: "src/features/tokens/operations.ts", operations: tokenOperations },
   { file: "src/features/workspaces/operations.ts", operations: workspaceOperations },
+  { file: "src/features/workspaces/life-operations.ts", operations: workspaceLifeOperations },
+  { file: "src/features/workspaces/people-operations.ts", operations: peopleOperations },
+  { file: "src/features/workspaces/auto-invite.ts", operations: autoInviteOperations },
+  { file: "src/features/workspaces/settings-operations.ts", operations: workspaceSettingsOperations },
+  { file: "src/features/workspaces/default-operations.ts", operations: defaultOperations },
+  { file: "src/features/workspaces/environment.ts", operations: environmentOperations },
+  { file: "src/features/workspaces/key-operations.ts", operations: encryptionKeyOperations },
+  { file: "src/features/workspaces/usage-operations.ts", operations: usageOperations },
   { file: "src/features/workspaces/storage-operations.ts", operations: storageSettingOperations },
   { file: "src/features/variables/operations.ts", operations: variableOperations },
   { file: "src/features/resources/operations.ts", operations: resourceOperations },

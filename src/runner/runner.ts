@@ -138,7 +138,7 @@ export function createRunner(options: RunnerOptions): Runner {
     busy++;
     const began = performance.now();
     const { version } = request;
-    const key = `${version.workspace_id}\n${version.id}\n${request.permissioned_as}\n${request.email}`;
+    const key = `${version.workspace_id}\n${version.id}\n${request.permissioned_as}\n${request.email}\n${request.variant ?? ""}`;
     const warm = version.isolation === "shared" ? takeIdle(key) : undefined;
     const job = new JobRun({
       request,
@@ -177,6 +177,13 @@ export function createRunner(options: RunnerOptions): Runner {
     }
   }
 
+  function retire(match: Parameters<Runner["retire"]>[0]): void {
+    for (const list of [...idle.values()]) {
+      for (const child of [...list]) if (isOf(child.key!, match)) discard(child);
+    }
+    for (const job of running) if (isOf(job.key, match)) job.retired = true;
+  }
+
   return {
     async start() {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -213,11 +220,10 @@ export function createRunner(options: RunnerOptions): Runner {
     },
     prepare: (version) => files.ensure(version),
     free: () => Math.max(0, options.concurrency - busy - waiting.length),
-    retire(match) {
-      for (const list of [...idle.values()]) {
-        for (const child of [...list]) if (isOf(child.key!, match)) discard(child);
-      }
-      for (const job of running) if (isOf(job.key, match)) job.retired = true;
+    retire,
+    forget(workspace_id) {
+      retire({ workspace_id });
+      return files.forget(workspace_id);
     },
     prune(before) {
       return files.prune(before.getTime(), (workspace_id, version_id) =>

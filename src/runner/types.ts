@@ -48,6 +48,8 @@ export interface RunRequest {
   preprocessor_input?: string | undefined;
   /** Contextual variables of this job (WM_JOB_ID, WM_WORKSPACE, …) without WM_TOKEN. */
   environment: Record<string, string>;
+  /** A warm child serves jobs of one variant only: variables that it keeps may not be those of another. */
+  variant?: string | undefined;
   /** Jobs with the same name find the same folder at `./shared`, until it is let go. */
   shared?: string | undefined;
   timeout_ms: number;
@@ -132,6 +134,8 @@ export interface Runner {
    * and their children take no other.
    */
   retire(match: { workspace_id?: string; version_id?: string; email?: string }): void;
+  /** Removes the files of a workspace's versions, and ends its idle children: it is gone, or has another id. */
+  forget(workspace_id: string): Promise<void>;
   /** Removes the files of versions that nothing has used since; they are written anew when needed. @returns how many */
   prune(before: Date): Promise<number>;
   /**

@@ -1,10 +1,10 @@
 /** The files a version needs on disk: its source, and the packages of its lock. Written once, never changed. */
-import { existsSync } from "node:fs";
+import { existsSync, renameSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { BadRequest } from "../errors.ts";
 import { installLock } from "../languages/typescript/lock.ts";
-import { sha256 } from "../lib/ids.ts";
+import { randomText, sha256 } from "../lib/ids.ts";
 import { installer } from "./installer.ts";
 import { pruneFiles } from "./prune-files.ts";
 import type { RunnableLanguage, RunnableVersion } from "./types.ts";
@@ -28,6 +28,8 @@ export interface VersionFiles {
    * @returns how many folders
    */
   prune(before: number, isLoaded: (workspace_id: string, version_id: string) => boolean): Promise<number>;
+  /** Removes the sources of a workspace's versions; what is asked for again is written anew. */
+  forget(workspace_id: string): Promise<void>;
   /** Ends the installations under way. */
   stop(): void;
 }
@@ -81,6 +83,19 @@ export function versionFiles(directory: string, data_dir: string): VersionFiles 
       const folder = folderOf(version);
       used.set(folder, Date.now());
       return ready.has(folder);
+    },
+    async forget(workspace_id) {
+      const folder = join(directory, "versions", workspace_id);
+      for (const known of [...ready]) {
+        if (dirname(known) !== folder) continue;
+        ready.delete(known);
+        used.delete(known);
+      }
+      // Out of the way first, so that what is written anew meanwhile is not removed with it.
+      const gone = `${folder}.${randomText(8)}`;
+      if (!existsSync(folder)) return;
+      renameSync(folder, gone);
+      await rm(gone, { recursive: true, force: true });
     },
     stop: () => stopping.abort(),
     prune(before, isLoaded) {

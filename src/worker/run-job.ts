@@ -9,9 +9,11 @@ import { beginClaimedFlow, endJob } from "../features/flows/run/runs.ts";
 import { cachedResult, cacheResult } from "../features/jobs/cached-results.ts";
 import { canceledResult } from "../features/jobs/canceled.ts";
 import { entrypointOf, versionWith, withoutOverride } from "../features/jobs/entrypoints.ts";
-import { jobEnvironment } from "../features/jobs/environment.ts";
+import { jobEnvironment, withCustom } from "../features/jobs/environment.ts";
 import { failureMark } from "../features/jobs/response-control.ts";
 import { deployedByHash } from "../features/scripts/versions.ts";
+import { customEnvironment } from "../features/workspaces/environment.ts";
+import { countJob } from "../features/workspaces/usage.ts";
 import { analyseScript } from "../languages/analyse.ts";
 import type { Dependency, Language } from "../languages/types.ts";
 import { sha256 } from "../lib/ids.ts";
@@ -78,6 +80,8 @@ async function attempt(
     if (place?.streams_to) await speakFor(app, job, place.streams_to, output);
     const version = await codeOf(app, job, signal, output);
     const entrypoint = entrypointOf(job);
+    const asked = customEnvironment(app, job.workspace_id);
+    const custom = asked instanceof Promise ? await asked : asked;
     const outcome = await app.runner.run(
       {
         job_id: job.id,
@@ -87,7 +91,8 @@ async function attempt(
         email: job.email,
         args: entrypoint === undefined ? job.args : withoutOverride(job.args),
         preprocessor_input: job.preprocessor_input ?? undefined,
-        environment: jobEnvironment(app, job, place),
+        environment: withCustom(jobEnvironment(app, job, place), custom, version.envs),
+        variant: custom.id,
         shared: place?.shares ? (job.root_job ?? undefined) : undefined,
         timeout_ms:
           Math.min(job.timeout_s ?? app.settings.get("job_default_timeout"), app.config.max_timeout_s) * 1000,
@@ -271,7 +276,9 @@ async function store(
     }
     return true;
   });
-  return finished ? { status, result } : undefined;
+  if (!finished) return undefined;
+  countJob(app, job, row.duration_ms);
+  return { status, result };
 }
 
 /** What the row says of a job that leaves nothing behind. */

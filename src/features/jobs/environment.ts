@@ -1,6 +1,7 @@
 import type { App } from "../../context.ts";
 import type { Job } from "../../queue/tables.ts";
 import type { FlowPlace } from "../flows/run/place.ts";
+import type { Environment } from "../workspaces/environment.ts";
 
 /**
  * The contextual variables of a job; WM_TOKEN is the child's and comes from the runner. All are strings, empty when they
@@ -33,6 +34,21 @@ export function jobEnvironment(app: App, job: Job, place: FlowPlace | undefined)
     BASE_INTERNAL_URL: app.urls.internal,
     BASE_URL: app.urls.base,
   };
+}
+
+/**
+ * The job's whole environment. The workspace's own variables give way to those of the job and to those that its script
+ * names itself (`NAME=value`).
+ */
+export function withCustom(
+  facts: Record<string, string>,
+  { variables, id }: Environment,
+  envs: readonly string[],
+): Record<string, string> {
+  if (id === "") return facts;
+  const custom = { ...variables };
+  for (const pair of envs) delete custom[pair.split("=", 1)[0]!];
+  return { ...custom, ...facts };
 }
 
 /** Where the job keeps its state, and what it may begin the names of its files with. */

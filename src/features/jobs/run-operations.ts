@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
 import {
+  type Audit,
   flag,
   moment,
   type Operation,
@@ -20,6 +21,7 @@ import { verifiedRequest } from "./signatures.ts";
 import { submitAndStream } from "./stream-answers.ts";
 import {
   flowSubmission,
+  RUN_FLOW,
   type Runnable,
   refuseBeyond,
   resolveTarget,
@@ -134,13 +136,13 @@ async function runAndStream(ctx: WorkspaceContext, target: Target, query: SyncQu
   return submitAndStream(ctx, await toSubmission(ctx, target, query), query, key);
 }
 
-const runScript = { operation: "jobs.run.script", action_kind: "Execute" } as const;
+const RUN_SCRIPT = { operation: "jobs.run.script", action_kind: "Execute" } as const;
 const uuid = responds.created("uuid of the job");
 const result = responds.raw("application/json", "the result of the code, as its response controls say");
 const stream = responds.raw("text/event-stream", "updates of the job, to its completion");
 
 /** Scopes of runs name the runnable's path, which a hash does not tell: they are checked when the target is known. */
-const common = { access: "member", scope: false, cors: true, ownWrites: true, audit: runScript } as const;
+const common = { access: "member", scope: false, cors: true, ownWrites: true } as const;
 
 /** What is said of a target: where it stands in the URL, and in summaries. */
 interface Form<S extends string> {
@@ -148,14 +150,16 @@ interface Form<S extends string> {
   /** Part of the operations' names. */
   name: string;
   what: string;
+  audit: Audit;
   target: (input: Record<string, string>) => Target;
 }
 
 /** The run operations of one form of target: asynchronous, synchronous and streaming, by POST and by GET. */
-function runForms<const S extends string>({ segment, name, what, target }: Form<S>) {
+function runForms<const S extends string>({ segment, name, what, audit, target }: Form<S>) {
   const targetOf = (input: object) => target(input as Record<string, string>);
   const sync = {
     ...common,
+    audit,
     path: `${base}/run_wait_result/${segment}`,
     query: SyncQuery,
     responds: result,
@@ -163,6 +167,7 @@ function runForms<const S extends string>({ segment, name, what, target }: Form<
   } as const;
   const streaming = {
     ...common,
+    audit,
     path: `${base}/run_and_stream/${segment}`,
     query: SyncQuery,
     responds: stream,
@@ -172,6 +177,7 @@ function runForms<const S extends string>({ segment, name, what, target }: Form<
   return {
     async: operation({
       ...common,
+      audit,
       name: `run${name}`,
       method: "POST",
       path: `${base}/run/${segment}`,
@@ -211,24 +217,28 @@ const scriptByPath = {
   segment: "p/{path}",
   name: "ScriptByPath",
   what: "the newest version of a script, or else of a flow,",
+  audit: RUN_SCRIPT,
   target: ({ path }) => ({ path: path! }),
 } as const satisfies Form<string>;
 const scriptByHash = {
   segment: "h/{hash}",
   name: "ScriptByHash",
   what: "one version of a script",
+  audit: RUN_SCRIPT,
   target: ({ hash }) => ({ hash: hash! }),
 } as const satisfies Form<string>;
 const flowByPath = {
   segment: "f/{path}",
   name: "FlowByPath",
   what: "the newest version of a flow",
+  audit: RUN_FLOW,
   target: ({ path }) => ({ flow: path! }),
 } as const satisfies Form<string>;
 const flowByVersion = {
   segment: "fv/{version}",
   name: "FlowByVersion",
   what: "one version of a flow",
+  audit: RUN_FLOW,
   target: ({ version }) => ({ flow_version: version! }),
 } as const satisfies Form<string>;
 
@@ -238,9 +248,10 @@ const runFlows = runForms(flowByPath);
 export const runFlowByPath = runFlows.async;
 
 /** The synchronous call under the name that the listing of runnables gives to AI products. */
-function aiSync<const S extends string>({ segment, name, what, target }: Form<S>) {
+function aiSync<const S extends string>({ segment, name, what, audit, target }: Form<S>) {
   return operation({
     ...common,
+    audit,
     name: `aiSync${name}`,
     method: "POST",
     path: `${base}/ai_sync/${segment}`,

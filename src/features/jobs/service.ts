@@ -3,6 +3,7 @@ import { and, eq, ne, or, type SQL } from "drizzle-orm";
 import type { App, Caller, Context, Member, WorkspaceContext } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { BadRequest, NotFound, Unauthorized } from "../../errors.ts";
+import type { Audit } from "../../http/operation.ts";
 import { isUuid } from "../../lib/ids.ts";
 import { settlePlaces } from "../../queue/concurrency.ts";
 import { isFrame } from "../../queue/states.ts";
@@ -149,18 +150,22 @@ export async function cancelRunsOf(
   for (const job of unfinished) await cancelUnfinished(ctx, job, reason ?? "canceled through the API", false);
 }
 
-/** @param whileRunning completes the row of a running job as well, instead of asking its worker to stop */
-async function cancelUnfinished(
+/**
+ * @param whileRunning completes the row of a running job as well, instead of asking its worker to stop
+ * @param as what the audit says where the operation is another one than canceling
+ */
+export async function cancelUnfinished(
   ctx: Context,
   job: Job,
   canceled_reason: string,
   whileRunning: boolean,
+  as?: Audit,
 ): Promise<void> {
   const { app } = ctx;
   const result = canceledResult(canceled_reason, ctx.username);
   const now = app.clock();
   const canceled = { canceled_by: ctx.username, canceled_reason };
-  const audited = { resource: job.id };
+  const audited = { resource: job.id, ...(as ? { as } : {}) };
   const cancelRunning = () =>
     cancelFlow(app, job, { result, ...canceled }, (work) => ctx.write(audited, work));
   if (isFrame(job.kind) && job.state === "running" && job.worker === null) {

@@ -17,6 +17,7 @@ import { type DeployedFlow, deployedFlowByPath, deployedFlowByVersion } from "..
 import { findReadable } from "../permissions.ts";
 import { type Deployed, deployedByHash, deployedByPath } from "../scripts/versions.ts";
 import { checkScopes } from "../tokens/scopes.ts";
+import { refuseClosed } from "../workspaces/closed.ts";
 import { resolveMember } from "../workspaces/members.ts";
 import { storedEntrypoint } from "./entrypoints.ts";
 import { discardUploads } from "./form-data.ts";
@@ -77,6 +78,9 @@ export interface SubmitHow {
   /** Stored together with the job. */
   also?: (tx: Tx, job_id: string) => Promise<void>;
 }
+
+/** The audit row of a run of a deployed flow, by whichever operation. */
+export const RUN_FLOW = { operation: "jobs.run.flow", action_kind: "Execute" } as const;
 
 export type Target = { path: string } | { hash: string } | { flow: string } | { flow_version: string };
 
@@ -256,8 +260,14 @@ export async function submitJob(
   try {
     plan = flow && (await beginFlow(app, job, flow.value, { skip_preprocessor: !job.preprocessor_input }));
     await ctx.write(
-      { resource: submission.script_path ?? submission.kind, parameters: { job_id: job.id } },
+      {
+        resource: submission.script_path ?? submission.kind,
+        parameters: { job_id: job.id },
+        // A path may stand for a flow where a script was asked for.
+        ...(submission.kind === "flow" && !submission.restarted_from ? { as: RUN_FLOW } : {}),
+      },
       async (tx) => {
+        refuseClosed(app, job.workspace_id);
         if (options.job_id !== undefined && !how.ownId) await refuseKnownId(tx, options.job_id);
         if (hand === app.queue.handAnyway && !(await hasPlace(tx, job, now))) {
           throw new Unavailable(

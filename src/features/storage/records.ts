@@ -4,12 +4,15 @@ import { optional } from "../../http/operation.ts";
 
 const KINDS = ["FilesystemStorage", "S3Storage"] as const;
 
-const Storage = z.object({
+const Storage = z.strictObject({
   /** `FilesystemStorage` is a folder below the data directory; the others name a resource. */
   type: z.enum(KINDS, {
     error: (issue) => `${JSON.stringify(issue.input)} is not offered; use one of ${KINDS.join(", ")}`,
   }),
   s3_resource_path: optional(z.string()),
+  /** Said by clients for all kinds alike; the kinds that are offered have no use for it. */
+  azure_blob_resource_path: z.string().nullish(),
+  gcs_resource_path: z.string().nullish(),
   /** Any member may be told the address and the keys of the bucket, not only who may read the resource. */
   public_resource: optional(z.boolean()),
 });

@@ -1,9 +1,12 @@
 /** Which store a call means, and the rules around it. */
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import type { App, WorkspaceContext } from "../../context.ts";
-import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
+import { BadRequest, Forbidden, NotFound, SvcError } from "../../errors.ts";
 import { explain } from "../../http/input.ts";
+import { randomText } from "../../lib/ids.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { resourceForServer, valueForCaller } from "../resources/references.ts";
 import { SECRET_READ } from "../variables/service.ts";
@@ -53,7 +56,55 @@ export async function openStore(ctx: WorkspaceContext, choice: StoreChoice = {})
     return s3Store(toBucket(path, await resourceForServer(ctx, path)));
   }
   await cleaned(ctx.app);
-  return filesystemStore(join(ctx.app.config.data_dir, FOLDER, ctx.caller.member.workspace_id, name));
+  return filesystemStore(join(ctx.app.config.data_dir, FOLDER, await folderOf(ctx), name));
+}
+
+/** Below the folder of all storages. It stays what it is when the workspace gets another id. */
+async function folderOf({ app, caller }: WorkspaceContext): Promise<string> {
+  const { workspace_id } = caller.member;
+  const [row] = await app.db.read
+    .select({ folder: workspaces.storage_folder })
+    .from(workspaces)
+    .where(eq(workspaces.id, workspace_id));
+  return row?.folder ?? workspace_id;
+}
+
+/**
+ * A folder for a new workspace that holds no files of another one: of one that had this id before, or of one whose
+ * deletion was cut off by the end of the server.
+ * @returns null where the workspace's id will do
+ */
+export async function freeFolder(app: App, workspace_id: string): Promise<string | null> {
+  const [used] = await app.db.read
+    .select({ id: workspaces.id })
+    .from(workspaces)
+    .where(eq(workspaces.storage_folder, workspace_id));
+  const isFree = !used && !existsSync(join(app.config.data_dir, FOLDER, workspace_id));
+  return isFree ? null : `${workspace_id}.${randomText(8)}`;
+}
+
+/** Removes the files that a workspace has on this server. Those in a bucket are the bucket's owner's. */
+export async function removeFiles(app: App, folder: string): Promise<void> {
+  await rm(join(app.config.data_dir, FOLDER, folder), { recursive: true, force: true });
+}
+
+/**
+ * Asks each of the storages for a key, to see that it answers.
+ * @throws BadRequest naming the storage, and what it said
+ */
+export async function tryStorages(ctx: WorkspaceContext, settings: LargeFileStorage): Promise<void> {
+  const secondary = Object.entries(settings.secondary_storage ?? {});
+  for (const [name, storage] of [[DEFAULT_STORAGE, settings] as const, ...secondary]) {
+    if (storage.type !== "S3Storage") continue;
+    const path = pathIn(storage.s3_resource_path);
+    try {
+      const store = s3Store(toBucket(path, await resourceForServer(ctx, path)));
+      await store.list({ max_keys: 1, prefix: "", marker: undefined });
+    } catch (cause) {
+      if (!(cause instanceof SvcError)) throw cause;
+      throw new BadRequest(`storage ${name}: ${cause.message}`, { cause });
+    }
+  }
 }
 
 /**

@@ -1,9 +1,11 @@
 /** Users of the instance: making them, and what is told of them. */
+
 import { and, eq, ne, sql } from "drizzle-orm";
 import type { App, Context } from "../../context.ts";
 import type { Reader, Tx } from "../../database/database.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
 import { checkEmail, checkUsername } from "../../lib/paths.ts";
+import { joinByDomain } from "../workspaces/auto-invite.ts";
 import { hashPassword } from "./passwords.ts";
 import { users } from "./tables.ts";
 
@@ -20,7 +22,10 @@ export interface NewUser {
 export async function createUser(ctx: Context, body: NewUser): Promise<void> {
   const email = checkEmail(body.email);
   const row = await toRow(ctx.app, { ...body, email });
-  await ctx.write({ resource: email }, (tx) => insertUser(tx, row));
+  await ctx.write({ resource: email }, async (tx) => {
+    await insertUser(tx, row);
+    await joinByDomain(ctx.app, tx, email);
+  });
 }
 
 type UserRow = typeof users.$inferInsert;

@@ -1,4 +1,5 @@
 /** Sessions: logging in, going on, and ending them everywhere. */
+
 import { eq } from "drizzle-orm";
 import type { App, Context, UserContext } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
@@ -6,6 +7,7 @@ import { BadRequest, Forbidden } from "../../errors.ts";
 import { forgetTokens } from "../tokens/cache.ts";
 import { issueToken, revokeSessions, revokeToken } from "../tokens/service.ts";
 import { tokens } from "../tokens/tables.ts";
+import { joinByDomain } from "../workspaces/auto-invite.ts";
 import { type Origin, takeAttempt } from "./attempts.ts";
 import { isPassword } from "./passwords.ts";
 import { users } from "./tables.ts";
@@ -36,6 +38,7 @@ export async function login(
   giveBack();
   const session = await ctx.write({ resource: email, by: email }, async (tx) => {
     if (app.config.invalidate_old_sessions === "true") await revokeSessions(app, tx, email, undefined);
+    await joinByDomain(app, tx, email);
     return beginSession(app, tx, email, hash);
   });
   return { ...session, email };

@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import { z } from "zod";
-import { type Operation, operation, responds } from "../../http/operation.ts";
+import { type Operation, operation, paging, responds } from "../../http/operation.ts";
 import * as service from "./service.ts";
 import { workspaces } from "./tables.ts";
 
@@ -78,9 +78,34 @@ export const listUserWorkspaces = operation({
   }),
 });
 
+export const listWorkspacesAsSuperAdmin = operation({
+  name: "listWorkspacesAsSuperAdmin",
+  method: "GET",
+  path: "/workspaces/list_as_superadmin",
+  access: "superAdmin",
+  summary: "List all workspaces, archived ones (`deleted`) included",
+  query: z.object(paging),
+  responds: responds.json(z.array(Workspace.extend({ premium: z.boolean(), deleted: z.boolean() }))),
+  run: (ctx, { query }) => service.pageOfWorkspaces(ctx, query),
+});
+
+export const existsUsername = operation({
+  name: "existsUsername",
+  method: "POST",
+  path: "/workspaces/exists_username",
+  access: "user",
+  scope: false,
+  summary: "Say whether a name is somebody's in a workspace",
+  body: z.object({ id: z.string(), username: z.string() }),
+  responds: responds.json(z.boolean()),
+  run: (ctx, { body }) => service.isUsernameTaken(ctx.app, body),
+});
+
 export const workspaceOperations: Operation[] = [
   createWorkspace,
   existsWorkspace,
+  existsUsername,
   listWorkspaces,
+  listWorkspacesAsSuperAdmin,
   listUserWorkspaces,
 ];

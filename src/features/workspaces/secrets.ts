@@ -6,7 +6,7 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto";
 import { eq } from "drizzle-orm";
 import type { App } from "../../context.ts";
-import type { Reader } from "../../database/database.ts";
+import type { Reader, Tx } from "../../database/database.ts";
 import { BadRequest, Internal, NotFound } from "../../errors.ts";
 import { randomText } from "../../lib/ids.ts";
 import { perApp } from "../../lib/per-app.ts";
@@ -48,24 +48,59 @@ interface WorkspaceKey {
   text: string;
   /** 32 bytes, for AES-256. */
   bytes: Uint8Array;
+  /** As it is stored: another one whenever the key is another. */
+  wrapped: string;
 }
 
-const keysOf = perApp<App, Map<string, WorkspaceKey>>(() => new Map());
+interface Remembered {
+  current: WorkspaceKey;
+  /** What was sealed before the last change of the key: somebody may have read it just before. */
+  previous: WorkspaceKey | undefined;
+  /** When it was read, in milliseconds since 1970. */
+  at: number;
+}
+
+/** Another process may have changed the key: what is remembered is asked for again after this. */
+const FRESH_MS = 60_000;
+
+const keysOf = perApp<App, Map<string, Remembered>>(() => new Map());
+
+/** Forgets what was remembered of a workspace's key: it is another one, or the workspace is gone. */
+export function forgetKey(app: App, workspace_id: string): void {
+  keysOf(app).delete(workspace_id);
+}
+
+const KEY_LENGTH = 64;
 
 /** A new workspace key: 64 characters, as existing clients exchange it. */
 export function newWorkspaceKey(app: App, workspace_id: string): { wrapped_key: string } {
-  return { wrapped_key: seal(app.instanceKey, randomText(64), `workspace key ${workspace_id}`) };
+  return { wrapped_key: wrapKey(app, workspace_id, randomText(KEY_LENGTH)) };
 }
 
-async function keyOf(app: App, db: Reader, workspace_id: string): Promise<WorkspaceKey> {
-  const known = keysOf(app).get(workspace_id);
-  if (known) return known;
+/** The text of a key as it is stored: it opens with the instance key alone, and for this workspace. */
+export function wrapKey(app: App, workspace_id: string, text: string): string {
+  return seal(app.instanceKey, text, `workspace key ${workspace_id}`);
+}
+
+/** @throws BadRequest for what cannot be a key */
+export function checkKey(text: string): string {
+  if (/^[\x21-\x7e]+$/.test(text) && text.length === KEY_LENGTH) return text;
+  throw new BadRequest(
+    `body field \`new_key\`: must be ${KEY_LENGTH} characters, letters and digits, such as \`openssl rand -hex 32\` prints`,
+  );
+}
+
+async function readWrapped(db: Reader, workspace_id: string): Promise<string> {
   const [row] = await db
     .select({ wrapped_key: workspaces.wrapped_key })
     .from(workspaces)
     .where(eq(workspaces.id, workspace_id));
   if (!row) throw new NotFound(`workspace ${workspace_id}`);
-  const text = unseal(app.instanceKey, row.wrapped_key, `workspace key ${workspace_id}`);
+  return row.wrapped_key;
+}
+
+function unwrap(app: App, workspace_id: string, wrapped: string): WorkspaceKey {
+  const text = unseal(app.instanceKey, wrapped, `workspace key ${workspace_id}`);
   if (text === undefined) {
     throw new Internal(
       `the key of workspace ${workspace_id} cannot be unwrapped: the instance key is another one`,
@@ -74,33 +109,110 @@ async function keyOf(app: App, db: Reader, workspace_id: string): Promise<Worksp
       },
     );
   }
-  const key = { text, bytes: new Uint8Array(createHash("sha256").update(text).digest()) };
-  keysOf(app).set(workspace_id, key);
-  return key;
+  return { text, bytes: new Uint8Array(createHash("sha256").update(text).digest()), wrapped };
 }
 
-/** @returns text that only this workspace's key opens */
+/** The key as the database has it now. */
+export async function currentKey(app: App, db: Reader, workspace_id: string): Promise<WorkspaceKey> {
+  const wrapped = await readWrapped(db, workspace_id);
+  const known = keysOf(app).get(workspace_id);
+  if (known?.current.wrapped === wrapped) return known.current;
+  return unwrap(app, workspace_id, wrapped);
+}
+
+/** Remembers a key that is committed. The one before serves for what was read while it was changed. */
+function remember(app: App, workspace_id: string, current: WorkspaceKey): WorkspaceKey {
+  const before = keysOf(app).get(workspace_id)?.current;
+  const previous = before?.wrapped === current.wrapped ? undefined : before;
+  keysOf(app).set(workspace_id, { current, previous, at: Date.now() });
+  return current;
+}
+
+/** Reads the key anew. What a transaction sees that is not committed is not remembered. */
+async function loadKey(app: App, workspace_id: string): Promise<WorkspaceKey> {
+  return remember(app, workspace_id, await currentKey(app, app.db.read, workspace_id));
+}
+
+async function keyOf(app: App, workspace_id: string): Promise<WorkspaceKey> {
+  const known = keysOf(app).get(workspace_id);
+  const isFresh = known && (app.db.dialect === "sqlite" || Date.now() - known.at < FRESH_MS);
+  return isFresh ? known.current : loadKey(app, workspace_id);
+}
+
+function isTx(db: Reader): db is Tx {
+  return "lock" in db;
+}
+
+/** Nobody changes the key until the transaction ends: what it seals, and the change of a key, come one after the other. */
+export function lockKey(tx: Tx, workspace_id: string): Promise<void> {
+  return tx.lock(`key of workspace ${workspace_id}`);
+}
+
+function boundTo(workspace_id: string, purpose: string | undefined): string {
+  return purpose === undefined ? workspace_id : `${workspace_id} ${purpose}`;
+}
+
+/**
+ * @param db the transaction that stores the text, so that it is sealed with the key that holds when it is committed
+ * @param purpose what the text is for, where it is no variable: it opens for this alone
+ * @returns text that only this workspace's key opens
+ */
 export async function encryptSecret(
   app: App,
   db: Reader,
   workspace_id: string,
   plain: string,
+  purpose?: string,
 ): Promise<string> {
-  return seal((await keyOf(app, db, workspace_id)).bytes, plain, workspace_id);
+  if (isTx(db)) await lockKey(db, workspace_id);
+  const key = isTx(db) ? await currentKey(app, db, workspace_id) : await keyOf(app, workspace_id);
+  return seal(key.bytes, plain, boundTo(workspace_id, purpose));
 }
 
-/** @throws BadRequest when the text was encrypted for another workspace, or not by this service */
+/** @throws BadRequest when the text was encrypted for another workspace or purpose, or not by this service */
 export async function decryptSecret(
   app: App,
   db: Reader,
   workspace_id: string,
   text: string,
+  purpose?: string,
 ): Promise<string> {
-  const plain = unseal((await keyOf(app, db, workspace_id)).bytes, text, workspace_id);
-  if (plain === undefined) {
-    throw new BadRequest(`the encrypted value cannot be read with the key of workspace ${workspace_id}`);
-  }
-  return plain;
+  const bound = boundTo(workspace_id, purpose);
+  const open = (key: WorkspaceKey | undefined) => key && unseal(key.bytes, text, bound);
+  const known = keysOf(app).get(workspace_id);
+  const plain = open(known?.current) ?? open(known?.previous);
+  if (plain !== undefined) return plain;
+  // Another server may have changed the key, or this transaction follows on the one that did.
+  const stored = isTx(db) ? await currentKey(app, db, workspace_id) : await loadKey(app, workspace_id);
+  const opened = open(stored);
+  if (opened !== undefined) return opened;
+  throw new BadRequest(`the encrypted value cannot be read with the key of workspace ${workspace_id}`);
+}
+
+/** What a text sealed for one workspace and key is when it is sealed for another. Undefined: it does not open. */
+export function resealed(
+  text: string,
+  from: { key: WorkspaceKey; workspace_id: string },
+  to: { key: WorkspaceKey; workspace_id: string },
+): string | undefined {
+  const plain = unseal(from.key.bytes, text, from.workspace_id);
+  return plain === undefined ? undefined : seal(to.key.bytes, plain, to.workspace_id);
+}
+
+/** A key out of its text, as it will be stored for this workspace. */
+export function keyFrom(app: App, workspace_id: string, text: string): WorkspaceKey {
+  return unwrap(app, workspace_id, wrapKey(app, workspace_id, text));
+}
+
+/** Called after the commit of a new key. @param keep whether what the one before has sealed may still be on the way */
+export function keyChanged(
+  app: App,
+  workspace_id: string,
+  key: WorkspaceKey,
+  { keep }: { keep: boolean },
+): void {
+  const before = keysOf(app).get(workspace_id)?.current;
+  keysOf(app).set(workspace_id, { current: key, previous: keep ? before : undefined, at: Date.now() });
 }
 
 /**
@@ -109,11 +221,10 @@ export async function decryptSecret(
  */
 export async function workspaceHmac(
   app: App,
-  db: Reader,
   workspace_id: string,
   pieces: readonly (string | Uint8Array)[],
 ): Promise<Buffer> {
-  const hmac = createHmac("sha256", (await keyOf(app, db, workspace_id)).text);
+  const hmac = createHmac("sha256", (await keyOf(app, workspace_id)).text);
   for (const piece of pieces) hmac.update(piece);
   return hmac.digest();
 }

@@ -1,9 +1,14 @@
-import { and, eq } from "drizzle-orm";
-import type { UserContext } from "../../context.ts";
+import { and, asc, eq } from "drizzle-orm";
+import type { App, Identity, UserContext } from "../../context.ts";
+import type { Reader } from "../../database/database.ts";
 import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
+import { toWindow } from "../../http/operation.ts";
 import { checkEmail, checkUsername, checkWorkspaceId, usernameFromEmail } from "../../lib/paths.ts";
+import { freeFolder } from "../storage/service.ts";
 import { users } from "../users/tables.ts";
+import { reopen } from "./closed.ts";
 import { forgetMembers } from "./members.ts";
+import { isPremium } from "./premium.ts";
 import { newWorkspaceKey } from "./secrets.ts";
 import { workspaceMembers, workspaces } from "./tables.ts";
 
@@ -21,25 +26,56 @@ const RESERVED_ID = "global";
 const SUPER_ADMIN_ID = "admins";
 
 /**
- * Makes a workspace with its key and its first admin.
- * @throws BadRequest for a bad or taken id, Forbidden for what super admins alone may, NotFound for an owner who is no user
+ * Checks an id that a workspace is to have.
+ * @throws BadRequest, Forbidden for one that is the super admins' own
  */
-export async function createWorkspace(ctx: UserContext, body: NewWorkspace): Promise<void> {
-  const { app } = ctx;
-  const id = checkWorkspaceId(body.id);
-  const { identity } = ctx.caller;
-  if (body.owner !== undefined && body.owner !== identity.email && !identity.super_admin) {
-    throw new Forbidden("only a super admin makes a workspace for somebody else: leave `owner` out");
-  }
+export function checkNewId(identity: Identity, given: string): string {
+  const id = checkWorkspaceId(given);
   if (id === RESERVED_ID)
     throw new BadRequest(`"${id}" cannot be a workspace id: it stands for the whole instance`);
   if (id === SUPER_ADMIN_ID && !identity.super_admin) {
     throw new Forbidden(`only a super admin makes the workspace ${id}`);
   }
+  return id;
+}
+
+/** @throws BadRequest for the workspace that the instance itself needs */
+export function refuseSpecial(id: string, what: string): void {
+  if (id === SUPER_ADMIN_ID)
+    throw new BadRequest(`workspace ${id} is the super admins' and cannot be ${what}`);
+}
+
+/** @throws BadRequest when there is a workspace with this id */
+export async function refuseTaken(db: Reader, id: string): Promise<void> {
+  const [taken] = await db.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.id, id));
+  if (taken) throw new BadRequest(`there is a workspace with id ${id} already`);
+}
+
+const MOST_NAME = 250;
+
+/** @throws BadRequest naming the field */
+export function checkName(field: string, name: string): string {
+  if (name.trim() === "") throw new BadRequest(`body field \`${field}\`: must not be empty`);
+  if (name.length <= MOST_NAME) return name;
+  throw new BadRequest(`body field \`${field}\`: must have at most ${MOST_NAME} characters`);
+}
+
+/**
+ * Makes a workspace with its key and its first admin.
+ * @throws BadRequest for a bad or taken id, Forbidden for what super admins alone may, NotFound for an owner who is no user
+ */
+export async function createWorkspace(ctx: UserContext, body: NewWorkspace): Promise<void> {
+  const { app } = ctx;
+  const { identity } = ctx.caller;
+  if (body.owner !== undefined && body.owner !== identity.email && !identity.super_admin) {
+    throw new Forbidden("only a super admin makes a workspace for somebody else: leave `owner` out");
+  }
+  const id = checkNewId(identity, body.id);
   // The machine's operator is no user: without an owner, super admins alone reach the workspace.
   const memberless = body.owner === undefined && identity.token === undefined;
   const owner = checkEmail(body.owner ?? identity.email);
-  if (body.name.trim() === "") throw new BadRequest("body field `name`: must not be empty");
+  const name = checkName("name", body.name);
+  const storage_folder = await freeFolder(app, id);
   await ctx.write({ resource: id }, async (tx) => {
     const [user] = await tx.select({ username: users.username }).from(users).where(eq(users.email, owner));
     if (!user && !memberless) {
@@ -48,12 +84,10 @@ export async function createWorkspace(ctx: UserContext, body: NewWorkspace): Pro
       });
     }
     await tx.lock(`workspace ${id}`);
-    const [taken] = await tx.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.id, id));
-    if (taken) throw new BadRequest(`there is a workspace with id ${id} already`);
+    await refuseTaken(tx, id);
     const created_at = app.clock();
-    await tx
-      .insert(workspaces)
-      .values({ id, name: body.name, owner, created_at, ...newWorkspaceKey(app, id) });
+    const key = newWorkspaceKey(app, id);
+    await tx.insert(workspaces).values({ id, name, owner, created_at, storage_folder, ...key });
     if (user) {
       const username = checkUsername(body.username || user.username || usernameFromEmail(owner));
       const member = {
@@ -66,7 +100,10 @@ export async function createWorkspace(ctx: UserContext, body: NewWorkspace): Pro
       };
       await tx.insert(workspaceMembers).values(member);
     }
-    tx.afterCommit(() => forgetMembers(app));
+    tx.afterCommit(() => {
+      forgetMembers(app);
+      reopen(app, id);
+    });
   });
 }
 
@@ -92,4 +129,33 @@ export function allWorkspaces(ctx: UserContext) {
     .from(workspaces)
     .where(eq(workspaces.archived, false))
     .orderBy(workspaces.id);
+}
+
+/** A page of them, those that are archived included. */
+export async function pageOfWorkspaces({ app }: UserContext, query: { page: number; per_page: number }) {
+  const { offset, limit } = toWindow(query);
+  const rows = await app.db.read
+    .select({
+      id: workspaces.id,
+      name: workspaces.name,
+      owner: workspaces.owner,
+      deleted: workspaces.archived,
+    })
+    .from(workspaces)
+    .orderBy(asc(workspaces.id))
+    .limit(limit)
+    .offset(offset);
+  return rows.map((row) => ({ ...row, premium: isPremium(app) }));
+}
+
+/** Whether a name is somebody's in a workspace. */
+export async function isUsernameTaken(
+  app: App,
+  { id, username }: { id: string; username: string },
+): Promise<boolean> {
+  const rows = await app.db.read
+    .select({ email: workspaceMembers.email })
+    .from(workspaceMembers)
+    .where(and(eq(workspaceMembers.workspace_id, id), eq(workspaceMembers.username, username)));
+  return rows.length > 0;
 }

@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import { z } from "zod";
 import { flag, type Operation, operation, responds } from "../../http/operation.ts";
 import { LargeFileStorage } from "../storage/records.ts";
-import { checkSettings, DEFAULT_STORAGE, storageSettings } from "../storage/service.ts";
+import { checkSettings, DEFAULT_STORAGE, storageSettings, tryStorages } from "../storage/service.ts";
 import { workspaces } from "./tables.ts";
 
 const base = "/w/{workspace}/workspaces" as const;
@@ -14,12 +14,15 @@ export const editLargeFileStorageConfig = operation({
   path: `${base}/edit_large_file_storage_config`,
   access: "admin",
   summary: "Settle where the workspace's files are kept; null ends it, and leaves the files",
-  body: z.object({ large_file_storage: LargeFileStorage.nullish() }),
+  body: z.strictObject({ large_file_storage: LargeFileStorage.nullish() }),
   responds: responds.json(z.string()),
   audit: { operation: "workspaces.edit_large_file_storage_config", action_kind: "Update" },
   run: async (ctx, { workspace, body }) => {
     const large_file_storage = body.large_file_storage ?? null;
-    if (large_file_storage) await checkSettings(ctx, large_file_storage);
+    if (large_file_storage) {
+      await checkSettings(ctx, large_file_storage);
+      await tryStorages(ctx, large_file_storage);
+    }
     await ctx.write({ resource: workspace }, async (tx) => {
       await tx.update(workspaces).set({ large_file_storage }).where(eq(workspaces.id, workspace));
     });

@@ -1,0 +1,121 @@
+/** Variables that an admin has set for all jobs of a workspace: asked for by every job, so answered from memory. */
+import { and, asc, eq } from "drizzle-orm";
+import { z } from "zod";
+import type { App, WorkspaceContext } from "../../context.ts";
+import { BadRequest } from "../../errors.ts";
+import { type Operation, operation, responds } from "../../http/operation.ts";
+import { sha256 } from "../../lib/ids.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { workspaceEnvironment } from "./tables.ts";
+
+export interface Environment {
+  variables: Readonly<Record<string, string>>;
+  /** Another one whenever the variables are others; empty when there are none. */
+  id: string;
+}
+
+interface Cache {
+  byWorkspace: Map<string, { environment: Environment; until: number }>;
+  /** Raised by every change, so that a lookup begun before one does not store what it saw. */
+  generation: number;
+}
+
+/** Another process may have changed them: what is remembered is asked for again after this. */
+const FRESH_MS = 5_000;
+const MAX_CACHED = 10_000;
+
+const cacheOf = perApp<App, Cache>(() => ({ byWorkspace: new Map(), generation: 0 }));
+
+/** Forgets what was remembered; called after a commit that changed it. */
+export function forgetEnvironment(app: App, workspace_id: string): void {
+  const cache = cacheOf(app);
+  cache.generation++;
+  cache.byWorkspace.delete(workspace_id);
+}
+
+/** The workspace's own variables. */
+export function customEnvironment(app: App, workspace_id: string): Environment | Promise<Environment> {
+  const known = cacheOf(app).byWorkspace.get(workspace_id);
+  return known && Date.now() < known.until ? known.environment : load(app, workspace_id);
+}
+
+async function load(app: App, workspace_id: string): Promise<Environment> {
+  const cache = cacheOf(app);
+  const { generation } = cache;
+  const rows = await app.db.read
+    .select({ name: workspaceEnvironment.name, value: workspaceEnvironment.value })
+    .from(workspaceEnvironment)
+    .where(eq(workspaceEnvironment.workspace_id, workspace_id))
+    .orderBy(asc(workspaceEnvironment.name));
+  const variables = Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+  const id = rows.length === 0 ? "" : sha256(JSON.stringify(variables)).slice(0, 16);
+  const environment = { variables, id };
+  if (cache.generation !== generation) return environment;
+  if (cache.byWorkspace.size >= MAX_CACHED) cache.byWorkspace.clear();
+  const until = app.db.dialect === "sqlite" ? Number.POSITIVE_INFINITY : Date.now() + FRESH_MS;
+  cache.byWorkspace.set(workspace_id, { environment, until });
+  return environment;
+}
+
+/** Names that say where a job is, what it may do, or which programs it runs. */
+const RESERVED = /^(WM_.*|BASE_URL|BASE_INTERNAL_URL|BUN_BE_BUN|HOME|PATH|PWD|LD_.*)$/;
+const MOST_VARIABLES = 200;
+const MOST_VALUE = 32_768;
+
+/** @throws BadRequest naming the field and what would be right */
+function checkName(name: string): string {
+  if (!/^[A-Za-z_][A-Za-z0-9_]{0,254}$/.test(name)) {
+    throw new BadRequest(
+      `body field \`name\`: "${name.slice(0, 60)}" cannot name a variable: begin with a letter or _, then letters, digits and _`,
+    );
+  }
+  if (!RESERVED.test(name)) return name;
+  throw new BadRequest(`body field \`name\`: ${name} is the server's own to set: use another name`);
+}
+
+/**
+ * Sets a variable for every job that begins from now on; without a value it is removed.
+ * @throws BadRequest
+ */
+async function setVariable(
+  ctx: WorkspaceContext,
+  given: { name: string; value: string | undefined },
+): Promise<void> {
+  const { app, caller } = ctx;
+  const { workspace_id } = caller.member;
+  const name = checkName(given.name);
+  const { value } = given;
+  const own = eq(workspaceEnvironment.workspace_id, workspace_id);
+  await ctx.write({ resource: workspace_id, parameters: { name } }, async (tx) => {
+    tx.afterCommit(() => forgetEnvironment(app, workspace_id));
+    await tx.lock(`environment of workspace ${workspace_id}`);
+    await tx.delete(workspaceEnvironment).where(and(own, eq(workspaceEnvironment.name, name)));
+    if (value === undefined) return;
+    const others = await tx.select({ name: workspaceEnvironment.name }).from(workspaceEnvironment).where(own);
+    if (others.length >= MOST_VARIABLES) {
+      throw new BadRequest(`workspace ${workspace_id} has ${MOST_VARIABLES} variables, the most it may have`);
+    }
+    await tx.insert(workspaceEnvironment).values({ workspace_id, name, value });
+  });
+}
+
+export const setEnvironmentVariable = operation({
+  name: "setEnvironmentVariable",
+  method: "POST",
+  path: "/w/{workspace}/workspaces/set_environment_variable",
+  access: "admin",
+  summary: "Set a variable in the environment of every job; without a value it is removed",
+  body: z.strictObject({
+    name: z.string(),
+    value: z.string().max(MOST_VALUE, `must have at most ${MOST_VALUE} characters`).nullish(),
+  }),
+  responds: responds.text("confirmation"),
+  audit: { operation: "workspaces.set_environment_variable", action_kind: "Update" },
+  run: async (ctx, { workspace, body }) => {
+    const value = body.value || undefined;
+    await setVariable(ctx, { name: body.name, value });
+    return `environment variable ${body.name} of workspace ${workspace} ${value ? "set" : "removed"}`;
+  },
+});
+
+export const environmentOperations: Operation[] = [setEnvironmentVariable];

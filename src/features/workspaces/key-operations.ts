@@ -1,0 +1,49 @@
+/** The key that seals a workspace's secrets, for those who move the workspace elsewhere or fear that it leaked. */
+import { z } from "zod";
+import { type Operation, operation, responds } from "../../http/operation.ts";
+import { prepareExchange } from "./key-rotation.ts";
+import { checkKey, currentKey, keyChanged } from "./secrets.ts";
+
+const path = "/w/{workspace}/workspaces/encryption_key" as const;
+
+export const getEncryptionKey = operation({
+  name: "getWorkspaceEncryptionKey",
+  method: "GET",
+  path,
+  access: "admin",
+  summary: "Read the key that seals the workspace's secrets",
+  scope: { domain: "workspaces", action: "write" },
+  responds: responds.json(z.object({ key: z.string() })),
+  audit: { operation: "workspaces.get_encryption_key", action_kind: "Execute" },
+  run: (ctx, { workspace }) =>
+    ctx.write({ resource: workspace }, async (tx) => ({
+      key: (await currentKey(ctx.app, tx, workspace)).text,
+    })),
+});
+
+export const setEncryptionKey = operation({
+  name: "setWorkspaceEncryptionKey",
+  method: "POST",
+  path,
+  access: "admin",
+  summary: "Exchange the key, and seal every secret anew with it unless told that this was done elsewhere",
+  body: z.strictObject({ new_key: z.string(), skip_reencrypt: z.boolean().nullish() }),
+  responds: responds.text("confirmation"),
+  audit: { operation: "workspaces.set_encryption_key", action_kind: "Update" },
+  run: async (ctx, { workspace, body }) => {
+    const { app } = ctx;
+    const reseal = !body.skip_reencrypt;
+    const exchange = await prepareExchange(app, workspace, { text: checkKey(body.new_key) }, { reseal });
+    const parameters = { skip_reencrypt: String(!reseal) };
+    const count = await ctx.write({ resource: workspace, parameters }, async (tx) => {
+      const sealed = await exchange.store(tx);
+      tx.afterCommit(() => keyChanged(app, workspace, exchange.key, { keep: reseal }));
+      return sealed;
+    });
+    return reseal
+      ? `encryption key of workspace ${workspace} changed, and ${count} secrets sealed anew`
+      : `encryption key of workspace ${workspace} changed; its secrets were left as they are`;
+  },
+});
+
+export const encryptionKeyOperations: Operation[] = [getEncryptionKey, setEncryptionKey];

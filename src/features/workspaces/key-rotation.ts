@@ -1,0 +1,114 @@
+/**
+ * Another key for a workspace. Everything the old one has sealed is sealed anew, and the key itself is exchanged, in one
+ * transaction: whatever happens meanwhile, the old key and the old texts are there, or the new ones. The work of
+ * sealing is done before the transaction, so that it is short; what changed in between is done in it.
+ */
+import { and, eq, sql } from "drizzle-orm";
+import type { App } from "../../context.ts";
+import { type Reader, statement, type Tx } from "../../database/database.ts";
+import { variables } from "../variables/tables.ts";
+import { currentKey, keyFrom, lockKey, resealed } from "./secrets.ts";
+import { workspaces } from "./tables.ts";
+
+/** Sealed texts between two rests, in which others are served. */
+const AT_ONCE = 200;
+
+type Key = Awaited<ReturnType<typeof currentKey>>;
+
+interface Side {
+  workspace_id: string;
+  key: Key;
+}
+
+interface Sealed {
+  path: string;
+  value: string;
+}
+
+const p = sql.placeholder;
+
+const exchange = statement<{ workspace_id: string; path: string; value: string }, unknown>((q) =>
+  q
+    .update(variables)
+    .set({ value: p("value") as never })
+    .where(and(eq(variables.workspace_id, p("workspace_id")), eq(variables.path, p("path")))),
+);
+
+/** Everything that is sealed with the workspace's key and kept. */
+function sealedOf(db: Reader, workspace_id: string): Promise<Sealed[]> {
+  return Promise.resolve(
+    db
+      .select({ path: variables.path, value: variables.value })
+      .from(variables)
+      .where(and(eq(variables.workspace_id, workspace_id), eq(variables.is_secret, true))),
+  );
+}
+
+/** Old texts with the new ones that stand for them. */
+type Prepared = Map<string, string>;
+
+async function prepare(app: App, from: Side, to: Side): Promise<Prepared> {
+  const prepared: Prepared = new Map();
+  let count = 0;
+  for (const { value } of await sealedOf(app.db.read, from.workspace_id)) {
+    const anew = resealed(value, from, to);
+    if (anew !== undefined) prepared.set(value, anew);
+    if (++count % AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  return prepared;
+}
+
+/** What does not open with the old key stays as it is: no key that is known opens it. */
+async function exchangeTexts(tx: Tx, from: Side, to: Side, prepared: Prepared): Promise<number> {
+  let count = 0;
+  for (const { path, value } of await sealedOf(tx, from.workspace_id)) {
+    const anew = prepared.get(value) ?? resealed(value, from, to);
+    if (anew === undefined) continue;
+    await tx.exec(exchange, { workspace_id: from.workspace_id, path, value: anew });
+    count++;
+  }
+  return count;
+}
+
+export interface Exchange {
+  /** The key that holds from the commit on. */
+  key: Key;
+  /**
+   * To be called in the transaction, while the rows still carry the old id.
+   * @returns how many texts were sealed anew
+   */
+  store(tx: Tx): Promise<number>;
+}
+
+/**
+ * Prepares the exchange of a workspace's key, or of its id, which every sealed text is bound to.
+ * @param to what changes: the key's text, the workspace's id
+ * @param reseal false leaves sealed texts as they are: they were sealed with the new key elsewhere
+ * @throws NotFound
+ */
+export async function prepareExchange(
+  app: App,
+  workspace_id: string,
+  to: { text?: string; workspace_id?: string },
+  { reseal }: { reseal: boolean } = { reseal: true },
+): Promise<Exchange> {
+  const target = to.workspace_id ?? workspace_id;
+  const from: Side = { workspace_id, key: await currentKey(app, app.db.read, workspace_id) };
+  const after: Side = { workspace_id: target, key: keyFrom(app, target, to.text ?? from.key.text) };
+  const prepared: Prepared = reseal ? await prepare(app, from, after) : new Map();
+  return {
+    key: after.key,
+    async store(tx) {
+      await lockKey(tx, workspace_id);
+      // Somebody else may have changed the key since: then what was prepared opens nothing, and is not used.
+      const now: Side = { workspace_id, key: await currentKey(app, tx, workspace_id) };
+      const isSame = now.key.wrapped === from.key.wrapped;
+      const count = reseal ? await exchangeTexts(tx, now, after, isSame ? prepared : new Map()) : 0;
+      await tx
+        .update(workspaces)
+        .set({ wrapped_key: after.key.wrapped })
+        .where(eq(workspaces.id, workspace_id));
+      return count;
+    },
+  };
+}

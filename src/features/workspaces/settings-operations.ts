@@ -1,0 +1,247 @@
+/** Settling how a workspace behaves. A field that is left out, null or empty ends what was settled. */
+import { eq } from "drizzle-orm";
+import { z } from "zod";
+import type { WorkspaceContext } from "../../context.ts";
+import { BadRequest } from "../../errors.ts";
+import { type Operation, operation, responds } from "../../http/operation.ts";
+import { findResource } from "../resources/service.ts";
+import { isPremium } from "./premium.ts";
+import { checkRunnable, editSettings, pathIn, readSettings } from "./settings.ts";
+import {
+  AiResource,
+  DeployUiSettings,
+  GitSyncSettings,
+  ScriptArgs,
+  WorkspaceSettings,
+} from "./settings-records.ts";
+import { workspaces } from "./tables.ts";
+
+const base = "/w/{workspace}/workspaces" as const;
+const text = responds.text("confirmation");
+const edits = (name: string) => ({ operation: `workspaces.${name}`, action_kind: "Update" }) as const;
+
+export const getSettings = operation({
+  name: "getSettings",
+  method: "GET",
+  path: `${base}/get_settings`,
+  access: "member",
+  summary: "Read the workspace's settings; where events and errors are sent is told to admins alone",
+  responds: responds.json(WorkspaceSettings),
+  run: async (ctx, { workspace }) => {
+    const settings = await readSettings(ctx.app.db.read, workspace);
+    const [row] = await ctx.app.db.read
+      .select({ storage: workspaces.large_file_storage })
+      .from(workspaces)
+      .where(eq(workspaces.id, workspace));
+    const isAdmin = ctx.caller.member.is_admin;
+    return {
+      workspace_id: workspace,
+      chat_name: settings.chat_name ?? null,
+      chat_team_id: settings.chat_team_id ?? null,
+      chat_command_script: settings.chat_command_script ?? null,
+      auto_invite_domain: settings.auto_invite_domain ?? null,
+      auto_invite_operator: settings.auto_invite_operator ?? null,
+      auto_add: settings.auto_add ?? null,
+      plan: isPremium(ctx.app) ? "enterprise" : null,
+      automatic_billing: settings.automatic_billing ?? false,
+      // There is nobody that a workspace of one's own server is billed by.
+      customer_id: null,
+      webhook: (isAdmin && settings.webhook) || null,
+      deploy_to: settings.deploy_to ?? null,
+      ai_resource: settings.ai_resource ?? null,
+      code_completion_enabled: settings.code_completion_enabled ?? false,
+      error_handler: settings.error_handler ?? null,
+      error_handler_extra_args: (isAdmin && settings.error_handler_extra_args) || null,
+      error_handler_muted_on_cancel: settings.error_handler_muted_on_cancel ?? false,
+      large_file_storage: row?.storage ?? null,
+      git_sync: settings.git_sync ?? null,
+      deploy_ui: settings.deploy_ui ?? null,
+      default_app: settings.default_app ?? null,
+      default_scripts: settings.default_scripts ?? null,
+    };
+  },
+});
+
+export const getDeployTo = operation({
+  name: "getDeployTo",
+  method: "GET",
+  path: `${base}/get_deploy_to`,
+  access: "member",
+  summary: "Read which workspace this one is deployed to",
+  responds: responds.json(z.object({ deploy_to: z.string().nullable() })),
+  run: async (ctx, { workspace }) => ({
+    deploy_to: (await readSettings(ctx.app.db.read, workspace)).deploy_to ?? null,
+  }),
+});
+
+export const editDeployTo = operation({
+  name: "editDeployTo",
+  method: "POST",
+  path: `${base}/edit_deploy_to`,
+  access: "admin",
+  summary: "Settle which workspace this one is deployed to",
+  body: z.strictObject({ deploy_to: z.string().nullish() }),
+  responds: text,
+  audit: edits("edit_deploy_to"),
+  run: async (ctx, { workspace, body }) => {
+    const deploy_to = body.deploy_to || undefined;
+    if (deploy_to === workspace) {
+      throw new BadRequest("body field `deploy_to`: must be another workspace than this one");
+    }
+    if (deploy_to !== undefined) await requireWorkspace(ctx, deploy_to);
+    await editSettings(ctx, { deploy_to }, { deploy_to: deploy_to ?? "" });
+    return `workspace ${workspace} is deployed to ${deploy_to ?? "nowhere"}`;
+  },
+});
+
+async function requireWorkspace({ app }: WorkspaceContext, id: string): Promise<void> {
+  const [found] = await app.db.read
+    .select({ id: workspaces.id })
+    .from(workspaces)
+    .where(eq(workspaces.id, id));
+  if (!found) throw new BadRequest(`body field \`deploy_to\`: there is no workspace ${id.slice(0, 60)}`);
+}
+
+export const editWebhook = operation({
+  name: "editWebhook",
+  method: "POST",
+  path: `${base}/edit_webhook`,
+  access: "admin",
+  summary: "Settle the address that the workspace's events are sent to",
+  body: z.strictObject({ webhook: z.string().max(2_048, "must have at most 2048 characters").nullish() }),
+  responds: text,
+  audit: edits("edit_webhook"),
+  run: async (ctx, { workspace, body }) => {
+    const webhook = body.webhook || undefined;
+    if (webhook !== undefined) checkUrl(webhook);
+    await editSettings(ctx, { webhook });
+    return `webhook of workspace ${workspace} ${webhook ? "set" : "removed"}`;
+  },
+});
+
+/** @throws BadRequest, without the address: it may hold a secret */
+function checkUrl(given: string): void {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  if (url && /^https?:$/.test(url.protocol) && !/\s/.test(given)) return;
+  throw new BadRequest("body field `webhook`: must be an address such as https://example.org/events");
+}
+
+export const editErrorHandler = operation({
+  name: "editErrorHandler",
+  method: "POST",
+  path: `${base}/edit_error_handler`,
+  access: "admin",
+  summary: "Settle what runs when a job of the workspace fails",
+  body: z.strictObject({
+    error_handler: z.string().nullish(),
+    error_handler_extra_args: ScriptArgs.nullish(),
+    error_handler_muted_on_cancel: z.boolean().nullish(),
+  }),
+  responds: text,
+  audit: edits("edit_error_handler"),
+  run: async (ctx, { workspace, body }) => {
+    const error_handler = body.error_handler || undefined;
+    if (error_handler) await checkRunnable(ctx.app, workspace, "error_handler", error_handler);
+    await editSettings(ctx, { ...body, error_handler }, { error_handler: error_handler ?? "" });
+    return `error handler of workspace ${workspace} ${error_handler ? `is ${error_handler}` : "removed"}`;
+  },
+});
+
+export const editCopilotConfig = operation({
+  name: "editCopilotConfig",
+  method: "POST",
+  path: `${base}/edit_copilot_config`,
+  access: "admin",
+  summary: "Settle which AI provider helps to write code",
+  body: z.strictObject({ ai_resource: AiResource.nullish(), code_completion_enabled: z.boolean() }),
+  responds: text,
+  audit: edits("edit_copilot_config"),
+  run: async (ctx, { workspace, body }) => {
+    const { ai_resource, code_completion_enabled } = body;
+    if (ai_resource) await requireResource(ctx, "ai_resource.path", ai_resource.path);
+    const parameters = {
+      ai_resource: ai_resource?.path ?? "",
+      code_completion_enabled: String(code_completion_enabled),
+    };
+    await editSettings(ctx, { ai_resource, code_completion_enabled }, parameters);
+    return `copilot of workspace ${workspace} ${ai_resource ? `uses ${ai_resource.path}` : "removed"}`;
+  },
+});
+
+async function requireResource(ctx: WorkspaceContext, field: string, given: string): Promise<void> {
+  const path = pathIn(field, given.replace(/^\$res:/, ""));
+  if (await findResource(ctx, ctx.app.db.read, path)) return;
+  const { workspace_id } = ctx.caller.member;
+  throw new BadRequest(`body field \`${field}\`: there is no resource ${path} in workspace ${workspace_id}`);
+}
+
+export const getCopilotInfo = operation({
+  name: "getCopilotInfo",
+  method: "GET",
+  path: `${base}/get_copilot_info`,
+  access: "member",
+  summary: "Say whether an AI provider helps to write code, and which",
+  responds: responds.json(
+    z.object({
+      ai_provider: z.string(),
+      exists_ai_resource: z.boolean(),
+      code_completion_enabled: z.boolean(),
+    }),
+  ),
+  run: async (ctx, { workspace }) => {
+    const settings = await readSettings(ctx.app.db.read, workspace);
+    return {
+      ai_provider: settings.ai_resource?.provider ?? "",
+      exists_ai_resource: settings.ai_resource !== undefined,
+      code_completion_enabled: settings.code_completion_enabled ?? false,
+    };
+  },
+});
+
+export const editGitSyncConfig = operation({
+  name: "editWorkspaceGitSyncConfig",
+  method: "POST",
+  path: `${base}/edit_git_sync_config`,
+  access: "admin",
+  summary: "Settle what is written to which git repository when it is deployed",
+  body: z.strictObject({ git_sync_settings: GitSyncSettings.nullish() }),
+  responds: responds.json(z.string()),
+  audit: edits("edit_git_sync_config"),
+  run: async (ctx, { workspace, body }) => {
+    const git_sync = body.git_sync_settings;
+    for (const [index, repository] of (git_sync?.repositories ?? []).entries()) {
+      const field = `git_sync_settings.repositories.${index}.git_repo_resource_path`;
+      await requireResource(ctx, field, repository.git_repo_resource_path);
+    }
+    await editSettings(ctx, { git_sync });
+    return `git sync of workspace ${workspace} ${git_sync ? "set" : "removed"}`;
+  },
+});
+
+export const editDeployUiConfig = operation({
+  name: "editWorkspaceDeployUISettings",
+  method: "POST",
+  path: `${base}/edit_deploy_ui_config`,
+  access: "admin",
+  summary: "Settle what may be deployed to another workspace by hand",
+  body: z.strictObject({ deploy_ui_settings: DeployUiSettings.nullish() }),
+  responds: responds.json(z.string()),
+  audit: edits("edit_deploy_ui_config"),
+  run: async (ctx, { workspace, body }) => {
+    const deploy_ui = body.deploy_ui_settings;
+    await editSettings(ctx, { deploy_ui });
+    return `deploy UI of workspace ${workspace} ${deploy_ui ? "set" : "removed"}`;
+  },
+});
+
+export const workspaceSettingsOperations: Operation[] = [
+  getSettings,
+  getDeployTo,
+  editDeployTo,
+  editWebhook,
+  editErrorHandler,
+  editCopilotConfig,
+  getCopilotInfo,
+  editGitSyncConfig,
+  editDeployUiConfig,
+];

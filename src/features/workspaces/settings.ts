@@ -1,0 +1,99 @@
+/** What admins have settled for a workspace: read whole, changed field by field. */
+import { eq } from "drizzle-orm";
+import type { App, WorkspaceContext } from "../../context.ts";
+import type { Reader, Tx } from "../../database/database.ts";
+import { BadRequest } from "../../errors.ts";
+import { checkPath } from "../../lib/paths.ts";
+import { findLatest as findFlow } from "../flows/versions.ts";
+import { findLive as findScript } from "../scripts/versions.ts";
+import type { StoredSettings } from "./settings-records.ts";
+import { workspaceSettings } from "./tables.ts";
+
+export interface Settings extends StoredSettings {
+  auto_invite_domain: string | undefined;
+}
+
+/** The settings as they are kept: what was never set is absent. */
+export async function readSettings(db: Reader, workspace_id: string): Promise<Settings> {
+  const [row] = await db
+    .select()
+    .from(workspaceSettings)
+    .where(eq(workspaceSettings.workspace_id, workspace_id));
+  return { ...row?.settings, auto_invite_domain: row?.auto_invite_domain ?? undefined };
+}
+
+/** Undefined and null mean: as if it had never been set. */
+type Change = { [K in keyof Settings]?: Settings[K] | null | undefined };
+
+/** Changes the named settings, and no others, in the operation's transaction. */
+export async function editSettings(
+  ctx: WorkspaceContext,
+  change: Change,
+  parameters: Record<string, string> = {},
+): Promise<void> {
+  const { workspace_id } = ctx.caller.member;
+  await ctx.write({ resource: workspace_id, parameters }, (tx) => storeSettings(tx, workspace_id, change));
+}
+
+async function storeSettings(tx: Tx, workspace_id: string, change: Change): Promise<void> {
+  await tx.lock(`settings of workspace ${workspace_id}`);
+  const { auto_invite_domain = null, ...settings } = merged(await readSettings(tx, workspace_id), change);
+  const row = { workspace_id, auto_invite_domain, settings };
+  await tx
+    .insert(workspaceSettings)
+    .values(row)
+    .onConflictDoUpdate({ target: workspaceSettings.workspace_id, set: row });
+}
+
+function merged(before: Settings, change: Change): Settings {
+  const after = Object.entries({ ...before, ...change }).filter(([, value]) => value != null);
+  return Object.fromEntries(after) as unknown as Settings;
+}
+
+const RUNNABLE = /^(script|flow)\/(.+)$/;
+
+/**
+ * Checks what names a script or a flow of the workspace: `script/<path>`, `flow/<path>`. Those of the hub are no part of
+ * the workspace, so only their form is looked at.
+ * @throws BadRequest saying which field, and what would be right
+ */
+export async function checkRunnable(
+  app: App,
+  workspace_id: string,
+  field: string,
+  given: string,
+): Promise<void> {
+  const [, kind, path] = RUNNABLE.exec(given) ?? [];
+  if (kind === undefined || path === undefined) {
+    throw new BadRequest(
+      `body field \`${field}\`: must be script/<path> or flow/<path>, such as script/f/ops/alert`,
+    );
+  }
+  if (/^hub\/[\w/-]+$/.test(path)) return;
+  if (kind === "script") return requireScript(app, workspace_id, field, path);
+  const found = await findFlow(app.db.read, workspace_id, pathIn(field, path));
+  if (!found || found.flow.archived) {
+    throw new BadRequest(`body field \`${field}\`: there is no flow ${path} in workspace ${workspace_id}`);
+  }
+}
+
+/** @throws BadRequest when there is no such script in the workspace */
+export async function requireScript(
+  app: App,
+  workspace_id: string,
+  field: string,
+  given: string,
+): Promise<void> {
+  const path = pathIn(field, given);
+  if (await findScript(app.db.read, workspace_id, path)) return;
+  throw new BadRequest(`body field \`${field}\`: there is no script ${path} in workspace ${workspace_id}`);
+}
+
+/** @throws BadRequest that names the field, for what has no form of a path */
+export function pathIn(field: string, given: string): string {
+  try {
+    return checkPath(given);
+  } catch (cause) {
+    throw cause instanceof BadRequest ? new BadRequest(`body field \`${field}\`: ${cause.message}`) : cause;
+  }
+}
