@@ -28,7 +28,6 @@ const NOUNS: Record<string, Noun> = {
     summary: "tell other services of what changes in a workspace",
     load: () => import("./commands/webhook.ts"),
   },
-  workspace: { summary: "create and list workspaces", load: () => import("./commands/workspace.ts") },
   folder: {
     summary: "make folders and say who reads and writes in them",
     load: () => import("./commands/folder.ts"),
@@ -38,6 +37,11 @@ const NOUNS: Record<string, Noun> = {
   logout: { summary: "end that login", load: () => loginCommand("logout") },
   whoami: { summary: "tell who you are, and where", load: () => loginCommand("whoami") },
   user: { summary: "create, list, change and delete users", load: () => import("./commands/user.ts") },
+  workspace: {
+    summary: "create, list, settle and delete workspaces",
+    load: () => import("./commands/workspace.ts"),
+  },
+  audit: { summary: "read and export what was done, and by whom", load: () => import("./commands/audit.ts") },
   token: { summary: "create and list tokens", load: () => import("./commands/token.ts") },
   config: { summary: "show and change settings", load: () => import("./commands/config.ts") },
   license: { summary: "make, sign and show licences", load: () => import("./commands/license.ts") },

@@ -1,10 +1,9 @@
-import { and, desc, eq, gt, inArray, lte, notInArray } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import { z } from "zod";
-import type { WorkspaceContext } from "../../context.ts";
-import { startsWith } from "../../database/conditions.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
-import { moment, type Operation, operation, paging, responds, toWindow } from "../../http/operation.ts";
+import { moment, type Operation, operation, paging, responds } from "../../http/operation.ts";
 import { auditLog } from "./tables.ts";
+import { auditFilters, linesOfAudit, pageOfAudit, seenEverywhere, seenIn } from "./walk.ts";
 
 const AuditLog = z.object({
   id: z.number(),
@@ -18,31 +17,23 @@ const AuditLog = z.object({
   parameters: z.record(z.string(), z.string()).nullish(),
 });
 
-/** Admins see all rows of the workspace, everybody else their own. */
-function visible(ctx: WorkspaceContext, workspace: string) {
-  const { member } = ctx.caller;
-  return and(
-    eq(auditLog.workspace_id, workspace),
-    member.is_admin ? undefined : eq(auditLog.email, member.email),
-  );
-}
-
-const csv = (text: string) => text.split(",").map((part) => part.trim());
+const lines = responds.raw("application/jsonl", "a row a line");
 
 export const getAuditLog = operation({
   name: "getAuditLog",
   method: "GET",
   path: "/w/{workspace}/audit/get/{id}",
   access: "member",
-  summary: "Read one audit row",
+  summary: "Read one audit row; who is no admin reads their own alone",
   responds: responds.json(AuditLog),
   run: async (ctx, { workspace, id }) => {
     if (!/^\d{1,15}$/.test(id))
       throw new BadRequest(`"${id}" is not the id of an audit row: it must be a number`);
+    const { rows, own } = seenIn(ctx, workspace);
     const [row] = await ctx.app.db.read
       .select()
       .from(auditLog)
-      .where(and(visible(ctx, workspace), eq(auditLog.id, Number(id))));
+      .where(and(rows, own, eq(auditLog.id, Number(id))));
     if (!row) throw new NotFound(`audit row ${id} in workspace ${workspace}`);
     return row;
   },
@@ -53,43 +44,51 @@ export const listAuditLogs = operation({
   method: "GET",
   path: "/w/{workspace}/audit/list",
   access: "member",
-  summary: "List audit rows, newest first",
-  query: z.object({
-    ...paging,
-    before: moment.optional(),
-    after: moment.optional(),
-    username: z.string().optional(),
-    operation: z.string().optional(),
-    operations: z.string().optional(),
-    exclude_operations: z.string().optional(),
-    resource: z.string().optional(),
-    action_kind: z.enum(["Create", "Update", "Delete", "Execute"]).optional(),
-  }),
+  summary: "List audit rows, newest first; who is no admin sees their own alone",
+  query: z.object({ ...paging, ...auditFilters }),
   responds: responds.json(z.array(AuditLog)),
-  run: async (ctx, { workspace, query }) => {
-    const { offset, limit } = toWindow(query);
-    return ctx.app.db.read
-      .select()
-      .from(auditLog)
-      .where(
-        and(
-          visible(ctx, workspace),
-          query.before ? lte(auditLog.timestamp, query.before) : undefined,
-          query.after ? gt(auditLog.timestamp, query.after) : undefined,
-          query.username ? eq(auditLog.username, query.username) : undefined,
-          query.operation ? startsWith(auditLog.operation, query.operation) : undefined,
-          query.operations ? inArray(auditLog.operation, csv(query.operations)) : undefined,
-          query.exclude_operations
-            ? notInArray(auditLog.operation, csv(query.exclude_operations))
-            : undefined,
-          query.resource ? startsWith(auditLog.resource, query.resource) : undefined,
-          query.action_kind ? eq(auditLog.action_kind, query.action_kind) : undefined,
-        ),
-      )
-      .orderBy(desc(auditLog.id))
-      .limit(limit)
-      .offset(offset);
-  },
+  run: (ctx, { workspace, query }) => pageOfAudit(ctx, seenIn(ctx, workspace), query),
 });
 
-export const auditOperations: Operation[] = [getAuditLog, listAuditLogs];
+export const exportAuditLogs = operation({
+  name: "exportAuditLogs",
+  method: "GET",
+  path: "/w/{workspace}/audit/export",
+  access: "member",
+  summary: "Read audit rows as JSON lines, oldest first, however many there are",
+  query: z.object(auditFilters),
+  responds: lines,
+  run: (ctx, { workspace, query }) => linesOfAudit(ctx, seenIn(ctx, workspace), query),
+});
+
+const everywhere = { ...auditFilters, workspace: z.string().optional() };
+
+export const listAllAuditLogs = operation({
+  name: "listAllAuditLogs",
+  method: "GET",
+  path: "/audit/list",
+  access: "superAdmin",
+  summary: "List audit rows of all workspaces, of none (`global`) and of deleted ones, newest first",
+  query: z.object({ ...paging, ...everywhere }),
+  responds: responds.json(z.array(AuditLog)),
+  run: (ctx, { query }) => pageOfAudit(ctx, seenEverywhere(query.workspace), query),
+});
+
+export const exportAllAuditLogs = operation({
+  name: "exportAllAuditLogs",
+  method: "GET",
+  path: "/audit/export",
+  access: "superAdmin",
+  summary: "Read audit rows of all workspaces as JSON lines, oldest first, however many there are",
+  query: z.object(everywhere),
+  responds: lines,
+  run: (ctx, { query }) => linesOfAudit(ctx, seenEverywhere(query.workspace), query),
+});
+
+export const auditOperations: Operation[] = [
+  getAuditLog,
+  listAuditLogs,
+  exportAuditLogs,
+  listAllAuditLogs,
+  exportAllAuditLogs,
+];
