@@ -1,0 +1,191 @@
+/** A workspace's key is exchanged: its secrets go on being readable, whatever happens meanwhile. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { and, eq } from "drizzle-orm";
+import { variables } from "../../src/features/variables/tables.ts";
+import { encryptSecret } from "../../src/features/workspaces/secrets.ts";
+import { type Ask, expectOk, startTestServer, type TestServer } from "../harness.ts";
+
+let server: TestServer;
+let admin: Ask;
+let dev: Ask;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  admin = (await server.workspace()).ask;
+  dev = (await server.member("acme", "dev")).ask;
+});
+afterAll(() => server.stop());
+
+const path = "/w/acme/workspaces/encryption_key";
+const keyNumber = (n: number) => `${n}`.padStart(64, "k");
+const secret = (name: string, value = `value of ${name}`) => ({
+  path: `u/admin/${name}`,
+  value,
+  is_secret: true,
+  description: "",
+});
+const read = async (name: string, ask = admin) =>
+  (await expectOk(ask("GET", `/w/acme/variables/get_value/u/admin/${name}`))).json();
+const stored = async (name: string) =>
+  (
+    await server.server.app.db.read
+      .select({ value: variables.value })
+      .from(variables)
+      .where(eq(variables.path, `u/admin/${name}`))
+  )[0]!.value;
+
+test("the key is an admin's to read and to exchange, and both leave a row that does not tell it", async () => {
+  const key = (await expectOk(admin("GET", path))).json().key;
+  expect(key).toMatch(/^[A-Za-z0-9]{64}$/);
+  expect((await dev("GET", path)).status).toBe(403);
+  expect((await dev("POST", path, { new_key: keyNumber(1) })).status).toBe(403);
+  await expectOk(admin("POST", path, { new_key: keyNumber(1) }));
+  expect((await admin("GET", path)).json()).toEqual({ key: keyNumber(1) });
+  const rows = (await admin("GET", "/w/acme/audit/list")).json();
+  expect(rows.slice(0, 3).map((row: any) => `${row.operation} ${row.action_kind}`)).toEqual([
+    "workspaces.get_encryption_key Execute",
+    "workspaces.set_encryption_key Update",
+    "workspaces.get_encryption_key Execute",
+  ]);
+  for (const text of [key, keyNumber(1)]) expect(JSON.stringify(rows)).not.toContain(text);
+});
+
+test.each([
+  [{}, "`new_key`"],
+  [{ new_key: "short" }, "must be 64 characters"],
+  [{ new_key: `${"x".repeat(63)} ` }, "must be 64 characters"],
+  [{ new_key: keyNumber(1), skip: true }, "skip"],
+])("%j is refused and says what would be right", async (body, says) => {
+  const answer = await admin("POST", path, body);
+  expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(says)]);
+});
+
+test("every secret is sealed anew; what the old key has sealed opens no more", async () => {
+  await expectOk(admin("POST", "/w/acme/variables/create", secret("one")));
+  const plain = { ...secret("plain"), is_secret: false };
+  await expectOk(admin("POST", "/w/acme/variables/create", plain));
+  const sealed = (await expectOk(admin("POST", "/w/acme/variables/encrypt", '"x"'))).text;
+  const before = await stored("one");
+  const answer = await expectOk(admin("POST", path, { new_key: keyNumber(2) }));
+  expect(answer.text).toContain("1 secrets sealed anew");
+  expect(await stored("one")).not.toBe(before);
+  expect([await read("one"), await read("plain")]).toEqual(["value of one", "value of plain"]);
+  await expectOk(admin("POST", path, { new_key: keyNumber(3) }));
+  const old = { ...secret("old", sealed) };
+  const refused = await admin("POST", "/w/acme/variables/create?already_encrypted=true", old);
+  expect([refused.status, refused.text]).toEqual([
+    400,
+    expect.stringContaining("cannot be read with the key"),
+  ]);
+});
+
+test("skip_reencrypt leaves secrets as they are: they were sealed with that key elsewhere", async () => {
+  await expectOk(admin("POST", "/w/acme/variables/create", secret("kept")));
+  const before = await stored("kept");
+  await expectOk(admin("POST", path, { new_key: keyNumber(4), skip_reencrypt: true }));
+  expect(await stored("kept")).toBe(before);
+  expect((await admin("GET", "/w/acme/variables/get_value/u/admin/kept")).status).toBe(400);
+  await expectOk(admin("POST", path, { new_key: keyNumber(3), skip_reencrypt: true }));
+  expect(await read("kept")).toBe("value of kept");
+});
+
+test("reading and writing go on while the key of many secrets is exchanged, and none is lost", async () => {
+  const { app } = server.server;
+  const many = Array.from({ length: 10_000 }, (_, index) => `many_${index}`);
+  const rows = await Promise.all(
+    many.map(async (name) => ({
+      workspace_id: "acme",
+      path: `u/admin/${name}`,
+      value: await encryptSecret(app, app.db.read, "acme", `value of ${name}`),
+      is_secret: true,
+      description: "",
+      is_oauth: false,
+      extra_perms: {},
+    })),
+  );
+  await app.db.write(async (tx) => {
+    for (let at = 0; at < rows.length; at += 500) await tx.insert(variables).values(rows.slice(at, at + 500));
+  });
+  let done = false;
+  const exchanging = (async () => {
+    for (let n = 10; n < 14; n++) await expectOk(admin("POST", path, { new_key: keyNumber(n) }));
+    done = true;
+  })();
+  let written = 0;
+  for (let index = 0; !done; index = (index + 37) % many.length) {
+    expect(await read(many[index]!)).toBe(`value of ${many[index]}`);
+    await expectOk(admin("POST", "/w/acme/variables/create", secret(`new_${written}`)));
+    written++;
+  }
+  await exchanging;
+  for (let index = 0; index < written; index++) {
+    expect(await read(`new_${index}`)).toBe(`value of new_${index}`);
+  }
+  // All of them, by the shorter way.
+  await expectOk(admin("POST", path, { new_key: keyNumber(20) }));
+  const all = await app.db.read.select().from(variables).where(eq(variables.is_secret, true));
+  const { decryptSecret } = await import("../../src/features/workspaces/secrets.ts");
+  for (const { path: at, value } of all) {
+    const expected = `value of ${at.replace("u/admin/", "")}`;
+    expect(await decryptSecret(app, app.db.read, "acme", value)).toBe(expected);
+  }
+}, 60_000);
+
+test("two exchanges at once leave one key, with which everything opens", async () => {
+  const keys = [keyNumber(31), keyNumber(32), keyNumber(33)];
+  await Promise.all(keys.map((new_key) => expectOk(admin("POST", path, { new_key }))));
+  expect(keys).toContain((await admin("GET", path)).json().key);
+  expect([await read("one"), await read("many_77")]).toEqual(["value of one", "value of many_77"]);
+}, 60_000);
+
+test("a server that ends in the middle leaves the old key or the new one, and nothing in between", async () => {
+  if (process.env.DATABASE_URL) return;
+  const data_dir = mkdtempSync(join(tmpdir(), "svc-key-"));
+  try {
+    const first = await startTestServer({ data_dir });
+    const ask = (await first.workspace()).ask;
+    const count = 2_000;
+    const { app } = first.server;
+    const rows: (typeof variables.$inferInsert)[] = [];
+    for (let index = 0; index < count; index++) {
+      const value = await encryptSecret(app, app.db.read, "acme", `value ${index}`);
+      const at = { workspace_id: "acme", path: `u/admin/s${index}` };
+      rows.push({ ...at, value, is_secret: true, description: "", is_oauth: false, extra_perms: {} });
+    }
+    await app.db.write(async (tx) => {
+      for (let at = 0; at < count; at += 500) await tx.insert(variables).values(rows.slice(at, at + 500));
+    });
+    const before = (await ask("GET", "/w/acme/workspaces/encryption_key")).json().key;
+    await first.stop();
+    for (const at of [1, 500, 1_999, "after"] as const) {
+      const killed = Bun.spawn(
+        [process.execPath, join(import.meta.dir, "../key-exchange.ts"), data_dir, String(at)],
+        {
+          env: { ...process.env },
+          stdout: "ignore",
+          stderr: "pipe",
+        },
+      );
+      const [err] = await Promise.all([killed.stderr.text(), killed.exited]);
+      expect([at, err, killed.signalCode]).toEqual([at, "", "SIGKILL"]);
+      await using again = await startTestServer({ data_dir });
+      const { key } = (await again.operator("GET", "/w/acme/workspaces/encryption_key")).json();
+      expect([at, key]).toEqual([at, at === "after" ? keyNumber(9) : before]);
+      const stored = await again.server.app.db.read
+        .select()
+        .from(variables)
+        .where(and(eq(variables.workspace_id, "acme"), eq(variables.is_secret, true)));
+      expect(stored).toHaveLength(count);
+      const { decryptSecret } = await import("../../src/features/workspaces/secrets.ts");
+      for (const { path: name, value } of stored) {
+        const opened = await decryptSecret(again.server.app, again.server.app.db.read, "acme", value);
+        expect(opened).toBe(`value ${name.replace("u/admin/s", "")}`);
+      }
+    }
+  } finally {
+    rmSync(data_dir, { recursive: true, force: true });
+  }
+}, 60_000);
