@@ -1,6 +1,6 @@
 /**
  * `bun test/key-exchange.ts <data directory> <n or after>`: exchanges the key of the workspace `acme`, and is killed
- * when so many secrets have been sealed anew, or when all is done.
+ * before so many of its statements have been done, or when all of them are.
  */
 import { createApp } from "../src/app.ts";
 import { loadConfig } from "../src/config.ts";
@@ -14,9 +14,9 @@ const die = () => process.kill(process.pid, "SIGKILL");
 await app.db.write(async (tx) => {
   let count = 0;
   const counting: Tx = Object.assign(Object.create(tx), {
-    exec: (...given: Parameters<Tx["exec"]>) => {
+    rows: (...given: Parameters<Tx["rows"]>) => {
       if (String(++count) === when) die();
-      return tx.exec(...given);
+      return tx.rows(...given);
     },
   });
   return exchange.store(counting);

@@ -98,6 +98,66 @@ test.each([
   expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(message)]);
 });
 
+test("rows are exported as JSON lines, oldest first, by the same filters and to whom may see them", async () => {
+  const lines = async (query = "", ask = admin) => {
+    const answer = await expectOk(ask("GET", `/w/acme/audit/export${query}`));
+    expect(answer.headers.get("content-type")).toBe("application/jsonl");
+    return answer.text
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
+  };
+  const rows = await list();
+  expect(await lines()).toEqual(rows.toReversed());
+  expect(await lines("", dev)).toEqual((await list("", dev)).toReversed());
+  expect((await lines("?operations=variables.create&username=dev")).map((row) => row.resource)).toEqual([
+    "u/dev/key",
+  ]);
+  expect(await lines("?username=nobody")).toEqual([]);
+  expect((await admin("GET", "/w/acme/audit/export?action_kind=Read")).status).toBe(400);
+});
+
+test("pages and exports of a long log are whole, whatever little of it is asked for", async () => {
+  await using own = await startTestServer();
+  const { ask } = await own.workspace();
+  const row = (index: number) => ({
+    workspace_id: index % 3 === 0 ? "other" : "acme",
+    timestamp: new Date(index),
+    username: "somebody",
+    email: index % 1_000 === 1 ? "admin_acme@example.org" : "somebody@example.org",
+    operation: index % 4_000 === 1 ? "rare.thing" : "common.thing",
+    action_kind: "Update",
+    resource: String(index),
+  });
+  const count = 18_000;
+  await own.server.app.db.write(async (tx) => {
+    for (let at = 0; at < count; at += 500) {
+      await tx.insert(auditLog).values(Array.from({ length: 500 }, (_, index) => row(at + index)));
+    }
+  });
+  const resources = async (query: string) =>
+    (await expectOk(ask("GET", `/w/acme/audit/list${query}`))).json().map((one: any) => one.resource);
+  expect(await resources("?operation=rare")).toEqual(["16001", "12001", "4001", "1"]);
+  expect(await resources("?operation=rare&per_page=2&page=2")).toEqual(["4001", "1"]);
+  expect((await resources("?per_page=10&page=1000"))[0]).toBe("3014");
+  const exported = await expectOk(ask("GET", "/w/acme/audit/export"));
+  const lines = exported.text.split("\n").slice(0, -1);
+  expect(lines).toHaveLength((count * 2) / 3);
+  expect(new Set(lines.map((line) => JSON.parse(line).id)).size).toBe(lines.length);
+});
+
+test("super admins see the rows of all workspaces and of none", async () => {
+  const root = (await server.user("top", { super_admin: true })).ask;
+  const of = async (query: string) =>
+    (await expectOk(root("GET", `/audit/list${query}`))).json().map((row: any) => row.workspace_id);
+  expect(new Set(await of(""))).toEqual(new Set(["acme", "global"]));
+  expect(new Set(await of("?workspace=global"))).toEqual(new Set(["global"]));
+  const lines = (await expectOk(root("GET", "/audit/export?workspace=acme"))).text.split("\n");
+  expect(lines).toHaveLength((await list()).length + 1);
+  expect((await admin("GET", "/audit/list")).status).toBe(403);
+  expect((await admin("GET", "/audit/export")).status).toBe(403);
+});
+
 test("calls outside workspaces are told by e-mail: sessions, tokens by their prefix, users", async () => {
   const email = "ann@example.org";
   await server.user("ann", { super_admin: true });

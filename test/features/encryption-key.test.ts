@@ -160,7 +160,7 @@ test("a server that ends in the middle leaves the old key or the new one, and no
     });
     const before = (await ask("GET", "/w/acme/workspaces/encryption_key")).json().key;
     await first.stop();
-    for (const at of [1, 500, 1_999, "after"] as const) {
+    for (const at of [1, 2, 4, "after"] as const) {
       const killed = Bun.spawn(
         [process.execPath, join(import.meta.dir, "../key-exchange.ts"), data_dir, String(at)],
         {

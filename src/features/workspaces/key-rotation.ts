@@ -5,7 +5,7 @@
  */
 import { and, eq, sql } from "drizzle-orm";
 import type { App } from "../../context.ts";
-import { type Reader, statement, type Tx } from "../../database/database.ts";
+import type { Reader, Tx } from "../../database/database.ts";
 import { variables } from "../variables/tables.ts";
 import { currentKey, keyFrom, lockKey, resealed } from "./secrets.ts";
 import { workspaces } from "./tables.ts";
@@ -25,14 +25,20 @@ interface Sealed {
   value: string;
 }
 
-const p = sql.placeholder;
+/** Texts of one statement: each takes two of the parameters that both databases allow some thousands of. */
+const AT_A_TIME = 500;
 
-const exchange = statement<{ workspace_id: string; path: string; value: string }, unknown>((q) =>
-  q
-    .update(variables)
-    .set({ value: p("value") as never })
-    .where(and(eq(variables.workspace_id, p("workspace_id")), eq(variables.path, p("path")))),
-);
+/** Gives each of the secrets its new text. */
+async function store(tx: Tx, workspace_id: string, sealed: readonly Sealed[]): Promise<void> {
+  for (let at = 0; at < sealed.length; at += AT_A_TIME) {
+    const some = sealed.slice(at, at + AT_A_TIME).map(({ path, value }) => sql`(${path}, ${value})`);
+    // Both databases call the columns of nameless values so.
+    await tx.rows(
+      sql`UPDATE ${variables} SET value = anew.column2 FROM (VALUES ${sql.join(some, sql`, `)}) AS anew
+          WHERE workspace_id = ${workspace_id} AND path = anew.column1`,
+    );
+  }
+}
 
 /** Everything that is sealed with the workspace's key and kept. */
 function sealedOf(db: Reader, workspace_id: string): Promise<Sealed[]> {
@@ -60,14 +66,13 @@ async function prepare(app: App, from: Side, to: Side): Promise<Prepared> {
 
 /** What does not open with the old key stays as it is: no key that is known opens it. */
 async function exchangeTexts(tx: Tx, from: Side, to: Side, prepared: Prepared): Promise<number> {
-  let count = 0;
+  const anew: Sealed[] = [];
   for (const { path, value } of await sealedOf(tx, from.workspace_id)) {
-    const anew = prepared.get(value) ?? resealed(value, from, to);
-    if (anew === undefined) continue;
-    await tx.exec(exchange, { workspace_id: from.workspace_id, path, value: anew });
-    count++;
+    const text = prepared.get(value) ?? resealed(value, from, to);
+    if (text !== undefined) anew.push({ path, value: text });
   }
-  return count;
+  await store(tx, from.workspace_id, anew);
+  return anew.length;
 }
 
 export interface Exchange {

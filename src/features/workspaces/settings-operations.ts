@@ -142,7 +142,9 @@ export const editErrorHandler = operation({
   run: async (ctx, { workspace, body }) => {
     const error_handler = body.error_handler || undefined;
     if (error_handler) await checkRunnable(ctx.app, workspace, "error_handler", error_handler);
-    await editSettings(ctx, { ...body, error_handler }, { error_handler: error_handler ?? "" });
+    const { error_handler_extra_args, error_handler_muted_on_cancel } = body;
+    const change = { error_handler, error_handler_extra_args, error_handler_muted_on_cancel };
+    await editSettings(ctx, change, { error_handler: error_handler ?? "" });
     return `error handler of workspace ${workspace} ${error_handler ? `is ${error_handler}` : "removed"}`;
   },
 });
