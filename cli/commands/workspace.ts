@@ -57,7 +57,7 @@ async function listAll(options: CommonOptions): Promise<void> {
   ]);
 }
 
-const get = leaf("get", "print what a workspace is called, and what it uses")
+const get = leaf("get", "print what is known of a workspace")
   .argument("<id>")
   .addHelpText("after", examples("svc workspace get acme"))
   .action(async (id: string, options: CommonOptions) => {
@@ -80,7 +80,7 @@ const get = leaf("get", "print what a workspace is called, and what it uses")
     for (const [name, value] of facts) print(`${name!.padEnd(22)}${value}`);
   });
 
-const archive = leaf("archive", "close a workspace: nobody gets in, nothing runs")
+const archive = leaf("archive", "close a workspace until unarchived")
   .argument("<id>")
   .option("--yes", "do not ask")
   .addHelpText("after", examples("svc workspace archive acme --yes"))
@@ -98,7 +98,7 @@ const unarchive = leaf("unarchive", "bring an archived workspace back")
     told(options, { id, archived: false }, `unarchived workspace ${id}`);
   });
 
-const remove = leaf("delete", "delete a workspace with everything in it, for good")
+const remove = leaf("delete", "delete a workspace, for good")
   .argument("<id>")
   .option("--yes", "do not ask")
   .addHelpText("after", examples("svc workspace delete acme --yes"))
@@ -108,7 +108,7 @@ const remove = leaf("delete", "delete a workspace with everything in it, for goo
     told(options, { id, deleted: true }, `deleted workspace ${id}`);
   });
 
-const rename = leaf("rename", "change a workspace's name, or its id with everything in it")
+const rename = leaf("rename", "change a workspace's name or id")
   .argument("<id>")
   .option("--name <name>", "what people call it")
   .option("--id <new-id>", "its new id; what runs is canceled, what waits moves along")

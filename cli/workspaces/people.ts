@@ -31,7 +31,7 @@ function roleOf({ admin = false, operator = false }: RoleOptions): { is_admin: b
   return { is_admin: admin, operator };
 }
 
-const invite = inRole("invite", "invite somebody, who becomes a member by accepting")
+const invite = inRole("invite", "invite somebody by e-mail")
   .addHelpText("after", examples("svc workspace invite acme bob@example.org"))
   .action(async (workspace: string, email: string, options: RoleOptions) => {
     const body = { email, ...roleOf(options) };
@@ -51,7 +51,7 @@ const uninvite = leaf("uninvite", "take an invite back")
     else note(answer);
   });
 
-const invites = leaf("invites", "list who is invited and has not answered")
+const invites = leaf("invites", "list who is invited")
   .argument("<id>", "the workspace")
   .addHelpText("after", examples("svc workspace invites acme"))
   .action(async (workspace: string, options: CommonOptions) => {
@@ -63,7 +63,7 @@ const invites = leaf("invites", "list who is invited and has not answered")
     ]);
   });
 
-const add = inRole("add-user", "make somebody a member at once; the account need not exist yet")
+const add = inRole("add-user", "add a member, account or not")
   .option("--username <username>", "the name in the workspace, such as u/<username>/…")
   .addHelpText("after", examples("svc workspace add-user acme bob@example.org --username bob"))
   .action(async (workspace: string, email: string, options: RoleOptions & { username?: string }) => {
@@ -80,7 +80,7 @@ const deleteUser = {
   responds: responds.text("confirmation"),
 } as unknown as TypedOperation<{ workspace: string; username: string }, string>;
 
-const removeUser = leaf("remove-user", "take somebody's place in a workspace away")
+const removeUser = leaf("remove-user", "take a member away")
   .argument("<id>", "the workspace")
   .argument("<username>", "the name in the workspace")
   .option("--yes", "do not ask")
@@ -92,7 +92,7 @@ const removeUser = leaf("remove-user", "take somebody's place in a workspace awa
     else note(answer);
   });
 
-const leave = leaf("leave", "leave a workspace: you, whose token it is")
+const leave = leaf("leave", "leave a workspace")
   .argument("<id>", "the workspace")
   .option("--yes", "do not ask")
   .addHelpText("after", examples("svc workspace leave acme --url http://localhost:8000 --token $SVC_TOKEN"))

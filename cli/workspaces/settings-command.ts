@@ -49,4 +49,4 @@ const set = leaf("set", "change a setting of a workspace")
     else note(answer);
   });
 
-export default noun("settings", "read and change the settings of a workspace", get, set);
+export default noun("settings", "read and change settings", get, set);

@@ -7,6 +7,7 @@ import { and, eq } from "drizzle-orm";
 import { variables } from "../../src/features/variables/tables.ts";
 import { encryptSecret } from "../../src/features/workspaces/secrets.ts";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../harness.ts";
+import { KEY_EXCHANGE } from "../key-exchange.ts";
 
 let server: TestServer;
 let admin: Ask;
@@ -16,7 +17,7 @@ beforeAll(async () => {
   server = await startTestServer();
   admin = (await server.workspace()).ask;
   dev = (await server.member("acme", "dev")).ask;
-});
+}, 30_000);
 afterAll(() => server.stop());
 
 const path = "/w/acme/workspaces/encryption_key";
@@ -161,14 +162,11 @@ test("a server that ends in the middle leaves the old key or the new one, and no
     const before = (await ask("GET", "/w/acme/workspaces/encryption_key")).json().key;
     await first.stop();
     for (const at of [1, 2, 4, "after"] as const) {
-      const killed = Bun.spawn(
-        [process.execPath, join(import.meta.dir, "../key-exchange.ts"), data_dir, String(at)],
-        {
-          env: { ...process.env },
-          stdout: "ignore",
-          stderr: "pipe",
-        },
-      );
+      const killed = Bun.spawn([process.execPath, KEY_EXCHANGE, data_dir, String(at)], {
+        env: { ...process.env },
+        stdout: "ignore",
+        stderr: "pipe",
+      });
       const [err] = await Promise.all([killed.stderr.text(), killed.exited]);
       expect([at, err, killed.signalCode]).toEqual([at, "", "SIGKILL"]);
       await using again = await startTestServer({ data_dir });

@@ -15,7 +15,7 @@ let root: Ask;
 beforeAll(async () => {
   server = await startTestServer();
   root = (await server.user("root", { super_admin: true })).ask;
-});
+}, 30_000);
 afterAll(() => server.stop());
 
 const HELLO = "export const main = () => 'hello'";

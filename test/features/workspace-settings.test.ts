@@ -21,7 +21,7 @@ beforeAll(async () => {
   await expectOk(admin("POST", "/w/acme/resources/create", resource));
   const off = { ...resource, path: "u/admin/off", value: { ...bucket.resource, endPoint: "127.0.0.1:1" } };
   await expectOk(admin("POST", "/w/acme/resources/create", off));
-});
+}, 30_000);
 afterAll(async () => {
   await server.stop();
   await bucket.stop();
