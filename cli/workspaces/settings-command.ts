@@ -38,7 +38,7 @@ const set = leaf("set", "change a setting of a workspace")
     "after",
     examples(
       "svc workspace settings set acme error_handler script/f/ops/alert",
-      'svc workspace settings set acme large_file_storage \'{"type":"FilesystemStorage"}\'',
+      'svc workspace settings set acme deploy_ui \'{"include_path":["f/**"]}\'',
       "svc workspace settings set acme env.REGION eu-1",
     ),
   )

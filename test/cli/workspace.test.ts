@@ -149,6 +149,7 @@ test("every command of the two nouns shows an example", async () => {
     for (const verb of verbs.filter((name) => name !== "settings" && name !== "help")) {
       const help = (await place.svc([...noun, verb, "--help"])).out;
       expect([verb, help]).toEqual([verb, expect.stringContaining(`$ svc ${[...noun, verb].join(" ")}`)]);
+      expect(help.split("\n").filter((line) => line.length > 80)).toEqual([]);
     }
   }
 }, 60_000);

@@ -144,7 +144,7 @@ test("pages and exports of a long log are whole, whatever little of it is asked 
   const lines = exported.text.split("\n").slice(0, -1);
   expect(lines).toHaveLength((count * 2) / 3);
   expect(new Set(lines.map((line) => JSON.parse(line).id)).size).toBe(lines.length);
-});
+}, 30_000);
 
 test("super admins see the rows of all workspaces and of none", async () => {
   const root = (await server.user("top", { super_admin: true })).ask;
