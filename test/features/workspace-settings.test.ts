@@ -272,7 +272,7 @@ describe("what a workspace uses", () => {
     expect(await usage()).toBe(before);
     const info = async () => (await ask("GET", "/w/counted/workspaces/premium_info")).json();
     expect(await info()).toEqual({ premium: false, usage: before, automatic_billing: false });
-    premiumWith(server.server.app, () => true);
+    premiumWith(server.server.app, async () => true);
     await expectOk(
       ask("POST", "/w/counted/workspaces/set_automatic_billing", { automatic_billing: false, seats: 5 }),
     );

@@ -145,7 +145,8 @@ export async function pageOfWorkspaces({ app }: UserContext, query: { page: numb
     .orderBy(asc(workspaces.id))
     .limit(limit)
     .offset(offset);
-  return rows.map((row) => ({ ...row, premium: isPremium(app) }));
+  const premium = await isPremium(app);
+  return rows.map((row) => ({ ...row, premium }));
 }
 
 /** Whether a name is somebody's in a workspace. */

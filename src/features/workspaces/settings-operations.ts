@@ -42,7 +42,7 @@ export const getSettings = operation({
       auto_invite_domain: settings.auto_invite_domain ?? null,
       auto_invite_operator: settings.auto_invite_operator ?? null,
       auto_add: settings.auto_add ?? null,
-      plan: isPremium(ctx.app) ? "enterprise" : null,
+      plan: (await isPremium(ctx.app)) ? "enterprise" : null,
       automatic_billing: settings.automatic_billing ?? false,
       // There is nobody that a workspace of one's own server is billed by.
       customer_id: null,

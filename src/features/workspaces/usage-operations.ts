@@ -34,7 +34,7 @@ export const getPremiumInfo = operation({
   run: async (ctx, { workspace }) => {
     const { seats, automatic_billing = false } = await readSettings(ctx.app.db.read, workspace);
     return {
-      premium: isPremium(ctx.app),
+      premium: await isPremium(ctx.app),
       usage: await usageOf(ctx.app, { workspace_id: workspace }),
       ...(seats === undefined ? {} : { seats }),
       automatic_billing,
