@@ -5,7 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { and, eq } from "drizzle-orm";
 import { variables } from "../../src/features/variables/tables.ts";
-import { encryptSecret } from "../../src/features/workspaces/secrets.ts";
+import { prepareExchange } from "../../src/features/workspaces/key-rotation.ts";
+import {
+  decryptSecret,
+  encryptSecret,
+  forgetKey,
+  keyChanged,
+} from "../../src/features/workspaces/secrets.ts";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../harness.ts";
 import { KEY_EXCHANGE } from "../key-exchange.ts";
 
@@ -128,12 +134,32 @@ test("reading and writing go on while the key of many secrets is exchanged, and 
   // All of them, by the shorter way.
   await expectOk(admin("POST", path, { new_key: keyNumber(20) }));
   const all = await app.db.read.select().from(variables).where(eq(variables.is_secret, true));
-  const { decryptSecret } = await import("../../src/features/workspaces/secrets.ts");
   for (const { path: at, value } of all) {
     const expected = `value of ${at.replace("u/admin/", "")}`;
     expect(await decryptSecret(app, app.db.read, "acme", value)).toBe(expected);
   }
 }, 60_000);
+
+test("what is sealed and read at the moment of an exchange opens before and after it", async () => {
+  const { app } = server.server;
+  const before = await stored("one");
+  const exchange = await prepareExchange(app, "acme", { text: keyNumber(25) });
+  await Promise.all([
+    app.db.write(async (tx) => {
+      await exchange.store(tx);
+      tx.afterCommit(() => keyChanged(app, "acme", exchange.key, { keep: true }));
+    }),
+    app.db.write(async (tx) => {
+      const value = await encryptSecret(app, tx, "acme", "value of late");
+      const row = { ...secret("late", value), workspace_id: "acme", is_oauth: false, extra_perms: {} };
+      await tx.insert(variables).values(row);
+    }),
+  ]);
+  expect(await decryptSecret(app, app.db.read, "acme", before)).toBe("value of one");
+  // What this process remembers of the key before must not be what opens it.
+  forgetKey(app, "acme");
+  expect(await read("late")).toBe("value of late");
+}, 30_000);
 
 test("two exchanges at once leave one key, with which everything opens", async () => {
   const keys = [keyNumber(31), keyNumber(32), keyNumber(33)];
@@ -177,7 +203,6 @@ test("a server that ends in the middle leaves the old key or the new one, and no
         .from(variables)
         .where(and(eq(variables.workspace_id, "acme"), eq(variables.is_secret, true)));
       expect(stored).toHaveLength(count);
-      const { decryptSecret } = await import("../../src/features/workspaces/secrets.ts");
       for (const { path: name, value } of stored) {
         const opened = await decryptSecret(again.server.app, again.server.app.db.read, "acme", value);
         expect(opened).toBe(`value ${name.replace("u/admin/s", "")}`);

@@ -124,7 +124,7 @@ describe("an archived workspace", () => {
       "workspaces.unarchive",
       "workspaces.archive",
     ]);
-  });
+  }, 30_000);
 });
 
 describe("a deleted workspace", () => {
@@ -165,7 +165,7 @@ describe("a deleted workspace", () => {
     expect(kept.length).toBeGreaterThan(5);
     const [told] = (await root("GET", "/audit/list?workspace=global&operation=workspaces.delete")).json();
     expect(told).toMatchObject({ resource: "gone", username: "root@example.org" });
-  });
+  }, 30_000);
 
   test("leaves its id to a new one, which finds nothing of it", async () => {
     const first = await server.workspace("again");
@@ -234,7 +234,7 @@ describe("another id", () => {
     );
     expect((await next("GET", "/w/before/job_helpers/download_s3_file?file_key=a.txt")).status).toBe(404);
     expect((await next("GET", "/w/before/variables/list")).json()).toEqual([]);
-  });
+  }, 30_000);
 
   test.each([
     [{ new_id: "points-there" }, "there is a workspace with id points-there already"],

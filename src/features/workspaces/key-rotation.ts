@@ -105,10 +105,9 @@ export async function prepareExchange(
     key: after.key,
     async store(tx) {
       await lockKey(tx, workspace_id);
-      // Somebody else may have changed the key since: then what was prepared opens nothing, and is not used.
+      // Somebody else may have changed the key since, and with it every text: what was prepared stands for none then.
       const now: Side = { workspace_id, key: await currentKey(app, tx, workspace_id) };
-      const isSame = now.key.wrapped === from.key.wrapped;
-      const count = reseal ? await exchangeTexts(tx, now, after, isSame ? prepared : new Map()) : 0;
+      const count = reseal ? await exchangeTexts(tx, now, after, prepared) : 0;
       await tx
         .update(workspaces)
         .set({ wrapped_key: after.key.wrapped })
