@@ -203,6 +203,16 @@ const REFUSED: [name: string, value: object, says: string][] = [
     { modules: [input("a", `'${"x".repeat(1_000_000)}'`)] },
     "step a, `input_transforms.x.expr`: 1000002 characters, where at most 65536 are read",
   ],
+  ...[5, "$res:u/admin/list", null].map((value): [string, object, string] => [
+    `a loop over ${value}`,
+    { modules: [{ id: "l", value: { ...loop("l", []).value, iterator: { type: "static", value } } }] },
+    `step l, \`iterator.value\`: must be an array, and is ${JSON.stringify(value)}`,
+  ]),
+  [
+    "a loop over nothing",
+    { modules: [{ id: "l", value: { ...loop("l", []).value, iterator: { type: "static" } } }] },
+    "step l, `iterator.value`: must be an array, and is missing",
+  ],
   [
     "an early return nowhere",
     { modules: [step("a")], early_return: "b" },

@@ -72,6 +72,14 @@ function checkFields(module: FlowModule): void {
     if (module[field] === undefined || bodiesOf(module).length === 0) continue;
     throw stepFault(id, field, `a ${value.type} has none; set it on the steps inside of it`);
   }
+  if (
+    value.type === "forloopflow" &&
+    value.iterator.type === "static" &&
+    !Array.isArray(value.iterator.value)
+  ) {
+    const found = value.iterator.value === undefined ? "missing" : JSON.stringify(value.iterator.value);
+    throw stepFault(id, "iterator.value", `must be an array, and is ${found.slice(0, 100)}`);
+  }
   if (value.type === "rawscript" && value.content.trim() === "") {
     throw stepFault(id, "content", "must be the script's code, and is empty");
   }
