@@ -121,6 +121,50 @@ describe("loops over what needs no process", () => {
   }, 30_000);
 });
 
+describe("a flow that calls itself", () => {
+  const call = (path: string) => ({
+    id: "again",
+    value: { type: "flow", path, input_transforms: { items: js("flow_input.items") } },
+  });
+  const either = (inside: object) => ({
+    id: "b",
+    value: { type: "branchone", branches: [{ expr: "true", modules: [inside] }], default: [] },
+  });
+  const WAYS: [name: string, modules: (path: string) => object[], says: string][] = [
+    ["in a branch", (path) => [either(call(path))], "flows call each other 50 deep"],
+    ["once an iteration", (path) => [loop("l", [call(path)])], "flows call each other 50 deep"],
+    [
+      "in many iterations at once",
+      (path) => [loop("l", [call(path)], { parallel: true, skip_failures: true })],
+      "calls itself, and 1000 of its runs inside of each other are under way",
+    ],
+  ];
+
+  test.each(WAYS)(
+    "%s fails",
+    async (_, modules, says) => {
+      const path = `u/admin/flow_${count + 1}`;
+      await push(modules(path));
+      const id = await start(path, { items: [1, 2, 3] });
+      const { success, result } = await ended(id);
+      expect([success, result.error.name, result.error.step_id]).toEqual([false, "RecursionError", "again"]);
+      expect(result.error.message).toContain(says);
+      expect(await unfinished(id)).toBe(0);
+    },
+    60_000,
+  );
+
+  test("by way of another one fails", async () => {
+    const [one, other] = [`u/admin/flow_${count + 1}`, `u/admin/flow_${count + 2}`];
+    await push([call(other)]);
+    await push([call(one)]);
+    expect((await ended(await start(one))).result.error).toMatchObject({
+      name: "RecursionError",
+      step_id: "again",
+    });
+  });
+});
+
 describe("canceling", () => {
   test("at any moment: nothing is left behind", async () => {
     const inner = await push([identity("a"), loop("l", [square, identity("z")], { parallel: true })]);

@@ -15,6 +15,8 @@ import { envOf, resultText } from "./scope.ts";
 
 /** Flows may call flows, to this depth. */
 const MAX_DEPTH = 50;
+/** Runs of one flow inside of itself that may be under way: one that calls itself twice has twice as many at each depth. */
+const MAX_WITHIN_ITSELF = 1_000;
 /** The last moment that both databases can keep: what is to go on later than this never does. */
 const LAST_MS = Date.UTC(9999, 11, 31);
 
@@ -49,7 +51,11 @@ async function apply(move: Drive, frame: LiveFrame, event: FrameEvent): Promise<
   frame.state = state;
   frame.wake_at = nextMoment(frame);
   plan.frameChanged(frame);
-  for (const step of steps) await carryOut(move, frame, step);
+  for (const step of steps) {
+    await carryOut(move, frame, step);
+    // What was asked for has ended the run: nothing more is begun in it.
+    if (run.frames.size === 0) return;
+  }
   if (state.waits?.for !== "events" || waited) return;
   const answered = await verdict(app, run, frame);
   if (answered) move.todo.push({ frame, event: answered });
@@ -129,8 +135,8 @@ async function endResult(
   }
 }
 
-function errorText({ name, message }: { name: string; message: string }): string {
-  return JSON.stringify({ error: { name, message } });
+function errorText({ name, message, step_id }: { name: string; message: string; step_id?: string }) {
+  return JSON.stringify({ error: { name, message, step_id } });
 }
 
 /** What runs of a module is stopped: frames at once, leaves when whoever has them says so. */
@@ -190,6 +196,7 @@ async function begin(move: Drive, frame: LiveFrame, step: RunStep): Promise<void
     todo.push({ frame, event: { ...child, status: "failure", result } });
     return;
   }
+  if (isWithinItself(run, frame, leaf.job)) return failRun(move, frame, step.leaf.id, leaf.job.script_path);
   const flow = liveFlow(leaf.job, leaf.deployed.value, frame.flow.depth + 1);
   const inner = flowFrame(flow, { parent: frame, module: step.module, index: step.index });
   const cached = leaf.job.cache_ttl ? await cachedResult(app, leaf.job) : undefined;
@@ -197,6 +204,32 @@ async function begin(move: Drive, frame: LiveFrame, step: RunStep): Promise<void
   plan.frameBegins(inner, leaf.job);
   endFromCache(plan, inner, cached);
   todo.push({ frame, event: { ...child, status: "success", result: cached } });
+}
+
+/** A flow that is about to be called runs around this frame already, and as often in all as it may inside of itself. */
+function isWithinItself(run: FlowRun, frame: LiveFrame, { script_path }: Job): boolean {
+  if (run.frames.size < MAX_WITHIN_ITSELF) return false;
+  const runsIt = ({ flow }: LiveFrame) => flow.job.script_path === script_path;
+  let around: LiveFrame | undefined = frame;
+  while (around && !runsIt(around)) around = around.parent;
+  if (!around) return false;
+  let underWay = 0;
+  for (const each of run.frames.values()) if (each.id === each.flow.job.id && runsIt(each)) underWay++;
+  return underWay >= MAX_WITHIN_ITSELF;
+}
+
+/** The whole run fails: where only the call did, and loops skip failures, the others would go on for years. */
+function failRun({ plan, todo }: Drive, caller: LiveFrame, step_id: string, path: string | null): void {
+  let root = caller;
+  while (root.parent) root = root.parent;
+  const message = `${path} calls itself, and ${MAX_WITHIN_ITSELF} of its runs inside of each other are under way`;
+  const result = errorText({ name: "RecursionError", message, step_id });
+  plan.stopFrame(root);
+  root.state = { ...root.state, ended: true };
+  root.wake_at = null;
+  plan.frameChanged(root);
+  plan.frameEnds({ frame: root, status: "failure", result });
+  todo.length = 0;
 }
 
 /** A frame inside begins at once or, in a plan that is large already, by itself after the commit. */
