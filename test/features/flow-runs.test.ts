@@ -96,6 +96,87 @@ describe("steps one after the other", () => {
   });
 });
 
+describe("what a step takes from outside of the flow", () => {
+  const seen = (expr: string) => script("a", "export const main = (x: unknown) => x", { x: js(expr) });
+
+  beforeAll(async () => {
+    const variable = { path: "u/admin/word", value: "hush", is_secret: true, description: "" };
+    await expectOk(ask("POST", "/w/acme/variables/create", variable));
+    const resource = {
+      path: "u/admin/place",
+      value: { host: "h", word: "$var:u/admin/word" },
+      resource_type: "any",
+    };
+    await expectOk(ask("POST", "/w/acme/resources/create", resource));
+  });
+
+  test.each([
+    ["flow_env.stage", "test"],
+    ["await variable('u/admin/word')", "hush"],
+    ["variable('u/admin/word')", "hush"],
+    ["(await resource('u/admin/place')).host", "h"],
+    ["resource('u/admin/place')", { host: "h", word: "hush" }],
+  ])("%s", async (expr, value) => {
+    expect(await result([seen(expr)], {}, { flow_env: { stage: "test" } })).toEqual(value);
+  });
+
+  test.each(["variable('u/admin/word')", "resource('u/admin/place')", "variable('u/ann/none')"])(
+    "not what whoever runs it may not read: %s",
+    async (expr) => {
+      const { ask: ann } = await server.member("acme", `ann${++count}`);
+      const value = { modules: [seen(expr)] };
+      const body = await expectOk(ann("POST", `${jobs}/run_wait_result/preview_flow`, { value, args: {} }));
+      expect(body.json().error).toMatchObject({ step_id: "a" });
+      expect(body.text).toContain("input x: ");
+      expect(body.text).not.toContain("hush");
+    },
+  );
+
+  test("a script's version, by its hash, goes on being run when there is a newer one", async () => {
+    const path = "u/admin/pinned";
+    const hash = await deploy(ask, "acme", path, "export const main = () => 1");
+    await deploy(ask, "acme", path, "export const main = () => 2");
+    const step = (id: string, more: object) => ({
+      id,
+      value: { type: "script", path, input_transforms: {}, ...more },
+    });
+    const both = script("c", "export const main = (x: unknown) => x", { x: js("[results.a, results.b]") });
+    expect(await result([step("a", { hash }), step("b", {}), both])).toEqual([1, 2]);
+  });
+});
+
+test("the priority and the tag of a step are those of its job", async () => {
+  await deploy(ask, "acme", "u/admin/tagged", "export const main = () => 1");
+  const steps = [
+    { ...script("a", "export const main = () => 1"), priority: 7 },
+    {
+      id: "b",
+      value: { type: "script", path: "u/admin/tagged", input_transforms: {}, tag_override: "mine" },
+    },
+    { id: "c", value: { ...script("c", "export const main = () => 1").value, tag: "ours" } },
+  ];
+  const id = (await expectOk(ask("POST", `${jobs}/run/f/${await push(steps)}`, {}))).text;
+  await until(async () => {
+    const answer = await ask("GET", `${jobs}_u/completed/get/${id}`);
+    return answer.status === 200 || undefined;
+  }, "the flow's end");
+  const list = (await expectOk(ask("GET", `${jobs}/list?parent_job=${id}&order_desc=false`))).json();
+  expect(list.map(({ priority, tag }: any) => [priority, tag])).toEqual([
+    [7, "bun"],
+    [undefined, "mine"],
+    [undefined, "ours"],
+  ]);
+});
+
+test.each([
+  ["that never ends", "(() => { for (;;); })()", "The limit of 1000 ms"],
+  ["that takes all memory", "'x'.repeat(2 ** 29)", "The limit of 64 MB of memory"],
+])("an expression %s fails its step alone", async (_, expr, says) => {
+  const { error } = await result([script("a", "export const main = () => 1", { x: js(expr) })]);
+  expect(error.step_id).toBe("a");
+  expect(error.message).toContain(says);
+});
+
 describe("loops and branches", () => {
   const loop = (value: object, more: object = {}) => ({
     id: "l",

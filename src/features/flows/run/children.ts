@@ -152,7 +152,8 @@ function rawScriptRow(frame: LiveFrame, leaf: FlowModule, row: Job): Job {
     ...row,
     script_path: `${job.script_path ?? "flow"}/${leaf.id}`,
     language: value.language,
-    tag: interpolate(value.tag || job.tag || value.language, scope),
+    // The tag of a flow that was given none says where flows run, not scripts.
+    tag: interpolate(value.tag || (job.tag === "flow" ? value.language : job.tag), scope),
     raw_code: isPreview ? value.content : null,
     raw_lock: isPreview ? (value.lock ?? null) : null,
     concurrency_key: value.concurrent_limit ? interpolate(value.custom_concurrency_key ?? key, scope) : null,
