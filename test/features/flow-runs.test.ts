@@ -132,6 +132,17 @@ describe("what a step takes from outside of the flow", () => {
     },
   );
 
+  test("by a super admin who is no member of the workspace", async () => {
+    const { ask: root } = await server.user("root", { super_admin: true });
+    for (const [expr, told] of [
+      ["variable('u/admin/word')", "hush"],
+      ["(await resource('u/admin/place')).host", "h"],
+    ] as const) {
+      const body = { value: { modules: [seen(expr)] }, args: {} };
+      expect((await expectOk(root("POST", `${jobs}/run_wait_result/preview_flow`, body))).json()).toBe(told);
+    }
+  });
+
   test("a script's version, by its hash, goes on being run when there is a newer one", async () => {
     const path = "u/admin/pinned";
     const hash = await deploy(ask, "acme", path, "export const main = () => 1");

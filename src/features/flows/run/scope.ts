@@ -159,9 +159,20 @@ function helpersOf(app: App, flow: LiveFlow): Record<string, (...args: unknown[]
 }
 
 async function contextOf(app: App, { job }: LiveFlow): Promise<WorkspaceContext> {
+  const { id, permissioned_as, workspace_id } = job;
+  // As the flow's steps come with their tokens: a super admin's may be where they are no member.
+  const token = {
+    hash: "",
+    prefix: "",
+    label: undefined,
+    scopes: undefined,
+    workspace_id,
+    expiration: undefined,
+    job: { id, permissioned_as },
+  };
   const identity: Identity = { email: job.email, super_admin: false, devops: false, token: undefined };
-  const member = await resolveMember(app, identity, job.workspace_id);
-  if (!member) throw new NotFound(`user ${job.email} in workspace ${job.workspace_id}`);
+  const member = await resolveMember(app, { ...identity, token }, workspace_id);
+  if (!member) throw new NotFound(`user ${job.email} in workspace ${workspace_id}`);
   return {
     app,
     caller: { identity, member },
