@@ -2,7 +2,7 @@
 import type { Child } from "./child.ts";
 import { baseEnvironment, ChildEnded, type ChildExit, LoadFault, loadVersion } from "./child.ts";
 import type { OutputSink } from "./output.ts";
-import type { Done, Exec, FromChild, Run } from "./protocol.ts";
+import type { Done, Exec, FromChild, Referred, Run } from "./protocol.ts";
 import { MaskedText } from "./secrets.ts";
 import { share } from "./shared-folder.ts";
 import { runShell } from "./shell.ts";
@@ -77,11 +77,12 @@ export class JobRun {
     child.token.activate(request.job_id);
     share(child, options.directory, request.shared);
     child.output.begin({ ...this.#sink(), keep_last_line: version.language === "bash" });
+    this.#maskArguments(child);
     const environment = { ...pairs(version.envs), ...request.environment, WM_TOKEN: child.token.value };
     if (version.language === "bash") {
       const outcome = await runShell({
         child,
-        request,
+        request: { ...request, args: withToken(request, child) },
         environment,
         file: files.path(version),
         max_result: options.max_result_bytes,
@@ -128,6 +129,7 @@ export class JobRun {
     child.token?.activate(request.job_id);
     share(child, options.directory, request.shared);
     child.output.begin(this.#sink());
+    this.#maskArguments(child);
     child.onMessage = (message) => this.#onMessage(message);
     child.onDisconnect = () => this.#channelLost();
     child.onExit = (exit) => this.#settle(this.#exitOutcome(exit), false);
@@ -139,7 +141,7 @@ export class JobRun {
       t: "run",
       environment: changes(child.environment, request.environment),
       entrypoint: request.entrypoint,
-      args: request.args,
+      args: withToken(request, child),
       preprocessor_input: request.preprocessor_input,
       max_result: options.max_result_bytes,
     };
@@ -149,6 +151,30 @@ export class JobRun {
       this.#channelLost();
     }
     child.environment = request.environment;
+  }
+
+  #maskArguments(child: Child): void {
+    for (const secret of this.#o.request.secrets ?? []) child.output.secrets.add(secret);
+  }
+
+  /** What a preprocessor has made of arguments is stored as it is, and given to main without references. */
+  async #refer(args: string): Promise<void> {
+    const child = this.#child!;
+    let answer: Referred;
+    try {
+      const plain = await this.#o.request.followReferences!(args);
+      for (const secret of plain.secrets) child.output.secrets.add(secret);
+      answer = { t: "referred", args: withToken(plain, child) };
+    } catch (cause) {
+      const { name, message } = cause as Error;
+      answer = { t: "referred", error: { name, message } };
+    }
+    if (this.#stopping || this.#settled || child.exited) return;
+    try {
+      child.send(answer);
+    } catch {
+      this.#channelLost();
+    }
   }
 
   /** A process that ends loses its channel first: how it ended says more. */
@@ -190,6 +216,7 @@ export class JobRun {
     if (this.#stopping) return;
     // User code can reach the channel too: what arrives is taken for what it is only when it looks like it.
     if (message.t === "stream" && typeof message.text === "string") this.#onStream(message.text);
+    if (message.t === "refer" && typeof message.args === "string") void this.#refer(message.args);
     if (message.t !== "done") return;
     if (!isDone(message)) {
       const error = { name: "ExecutionErr", message: "the script's process answered what is no result" };
@@ -216,7 +243,7 @@ export class JobRun {
     const reusable = isShared && !done.leftovers && !child.output.secrets.crowded;
     const facts = { preprocessed_args: done.preprocessed_args, mem_peak_kb: done.mem_peak_kb };
     const outcome: RunOutcome = done.error
-      ? { kind: "failure", error: done.error, ...facts }
+      ? { kind: "failure", error: child.output.secrets.maskedIn(done.error), ...facts }
       : { kind: "success", result: done.result ?? "null", ...facts };
     if (reusable) this.#settle(outcome, true);
     else this.#end(outcome);
@@ -299,6 +326,13 @@ export class JobRun {
     };
     return { kind: "failure", error };
   }
+}
+
+function withToken(
+  { args, token_placeholder }: Pick<RunRequest, "args" | "token_placeholder">,
+  child: Child,
+): string {
+  return token_placeholder ? args.replaceAll(token_placeholder, child.token!.value) : args;
 }
 
 function lostChannel(): RunOutcome {

@@ -39,7 +39,15 @@ export interface Run {
   max_result: number;
 }
 
-export type ToChild = Load | Exec | Run;
+/** To a child that asked by `refer`: the same arguments without references, or why that cannot be. */
+export interface Referred {
+  t: "referred";
+  /** JSON text. */
+  args?: string;
+  error?: JobError;
+}
+
+export type ToChild = Load | Exec | Run | Referred;
 
 /** A child that can take its next instruction: blank at first, then loaded. */
 export interface Ready {
@@ -56,6 +64,13 @@ export interface Stream {
   text: string;
 }
 
+/** The arguments that a preprocessor has made hold what may be references. */
+export interface Refer {
+  t: "refer";
+  /** JSON text. */
+  args: string;
+}
+
 export interface Done {
   t: "done";
   /** JSON text; absent when the job failed. */
@@ -69,4 +84,4 @@ export interface Done {
   leftovers: boolean;
 }
 
-export type FromChild = Ready | LoadFailed | Stream | Done;
+export type FromChild = Ready | LoadFailed | Stream | Refer | Done;

@@ -65,6 +65,27 @@ export class Secrets {
     return joined(spans);
   }
 
+  /** The same value with all secrets in its texts masked. */
+  maskedIn<T>(value: T): T {
+    if (this.none) return value;
+    if (typeof value === "string") return this.#masked(value) as T;
+    if (typeof value !== "object" || value === null) return value;
+    if (Array.isArray(value)) return value.map((inner) => this.maskedIn(inner)) as T;
+    return Object.fromEntries(
+      Object.entries(value).map(([name, inner]) => [name, this.maskedIn(inner)]),
+    ) as T;
+  }
+
+  #masked(text: string): string {
+    let shown = "";
+    let from = 0;
+    for (const { start, stop } of this.find(text)) {
+      shown += text.slice(from, start) + MASK;
+      from = stop;
+    }
+    return shown + text.slice(from);
+  }
+
   /**
    * How many characters at the text's end may be the beginning of a secret. They are harmless when they give next to
    * nothing of any secret away.

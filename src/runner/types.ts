@@ -33,6 +33,16 @@ export interface RunnableVersion {
   isolation: "shared" | "fresh";
 }
 
+/** Arguments in which no reference is left. */
+export interface PlainArguments {
+  /** JSON text of the arguments object. */
+  args: string;
+  /** What of them is secret. */
+  secrets: string[];
+  /** Stands in `args` for the token that the job runs with, if it was asked for. */
+  token_placeholder: string | undefined;
+}
+
 export interface RunRequest {
   job_id: string;
   version: RunnableVersion;
@@ -44,6 +54,12 @@ export interface RunRequest {
   email: string;
   /** The arguments object as JSON text; it is not parsed in the server. */
   args: string;
+  /** What of the arguments is secret: masked in the log and the stream from the start. */
+  secrets?: string[] | undefined;
+  /** Text in the arguments that the token the job runs with takes the place of. */
+  token_placeholder?: string | undefined;
+  /** Follows the references in arguments that a preprocessor has made. @throws what fails the job */
+  followReferences?: ((args: string) => Promise<PlainArguments>) | undefined;
   /** Set when the preprocessor is to run first, whose result replaces `args`; JSON text of its arguments object. */
   preprocessor_input?: string | undefined;
   /** Contextual variables of this job (WM_JOB_ID, WM_WORKSPACE, …) without WM_TOKEN. */

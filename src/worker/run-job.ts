@@ -10,6 +10,7 @@ import { cachedResult, cacheResult } from "../features/jobs/cached-results.ts";
 import { canceledResult } from "../features/jobs/canceled.ts";
 import { entrypointOf, versionWith, withoutOverride } from "../features/jobs/entrypoints.ts";
 import { jobEnvironment, withCustom } from "../features/jobs/environment.ts";
+import { followReferences, mayRefer } from "../features/jobs/references.ts";
 import { failureMark } from "../features/jobs/response-control.ts";
 import { deployedByHash } from "../features/scripts/versions.ts";
 import { customEnvironment } from "../features/workspaces/environment.ts";
@@ -82,6 +83,10 @@ async function attempt(
     const entrypoint = entrypointOf(job);
     const asked = customEnvironment(app, job.workspace_id);
     const custom = asked instanceof Promise ? await asked : asked;
+    const given = entrypoint === undefined ? job.args : withoutOverride(job.args);
+    // A preprocessor is handed what came, as it came: what it makes of that is stored, and may refer.
+    const isRaw = job.preprocessor_input !== null || job.flow_step_id === "preprocessor";
+    const plain = !isRaw && mayRefer(given) ? await followReferences(app, job, given, place) : undefined;
     const outcome = await app.runner.run(
       {
         job_id: job.id,
@@ -89,8 +94,11 @@ async function attempt(
         entrypoint: entrypoint ?? (job.flow_step_id === "preprocessor" ? "preprocessor" : "main"),
         permissioned_as: job.permissioned_as,
         email: job.email,
-        args: entrypoint === undefined ? job.args : withoutOverride(job.args),
+        args: plain?.args ?? given,
+        secrets: plain?.secrets,
+        token_placeholder: plain?.token_placeholder,
         preprocessor_input: job.preprocessor_input ?? undefined,
+        followReferences: (args) => followReferences(app, job, args, place),
         environment: withCustom(jobEnvironment(app, job, place), custom, version.envs),
         variant: custom.id,
         shared: place?.shares ? (job.root_job ?? undefined) : undefined,

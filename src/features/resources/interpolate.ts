@@ -1,7 +1,7 @@
 /**
- * References inside a JSON value: a text that is nothing but `$var:<path>`, `$res:<path>` or `$WM_<NAME>` stands for a
- * variable's value, another resource's value or a fact about the running job. They are followed at any depth, in arrays
- * too, and through the resources they lead to.
+ * References inside a JSON value: a text that is nothing but `$var:<path>`, `$res:<path>`, `$encrypted:<sealed>` or
+ * `$<NAME>` stands for a variable's value, another resource's value, a value that was sealed, or a fact about the running
+ * job. They are followed at any depth, in arrays too, and through the resources they lead to.
  */
 import { BadRequest, NotFound } from "../../errors.ts";
 
@@ -11,7 +11,9 @@ export interface References {
   variable(path: string): Promise<string>;
   /** The stored value, which nobody else holds: it is changed in place. @throws NotFound */
   resource(path: string): Promise<unknown>;
-  /** A `WM_…` name; undefined when it means nothing here, and the text stays as it is. */
+  /** What was sealed for an argument. Undefined where none can stand: the text stays as it is. */
+  sealed?(text: string): Promise<unknown>;
+  /** Undefined when the name means nothing here, and the text stays as it is. */
   contextual(name: string): string | undefined;
 }
 
@@ -20,13 +22,15 @@ const MAX_NESTING = 200;
 const MAX_CHAIN = 20;
 const MAX_REFERENCES = 1_000;
 
-const REFERENCE = /^\$(?:(var|res):(.+)|(WM_[A-Z0-9_]+))$/;
+const REFERENCE = /^\$(?:(var|res|encrypted):(.+)|([A-Za-z_]\w*))$/s;
 
 /** Where a reference stands: `holder[key] === text`. */
 interface Slot {
   holder: Record<string, unknown>;
   key: string;
   text: string;
+  /** Where in the value that is, for messages: `db.hosts[1]`. */
+  at: string;
 }
 
 interface Walk {
@@ -34,56 +38,104 @@ interface Walk {
   followed: number;
 }
 
-/**
- * Replaces the references in a value that nobody else holds.
- * @param path of the resource that the value is of, when it is one
- * @throws BadRequest for a reference that leads nowhere or in a circle, or for too many
- */
-export function interpolate(value: unknown, references: References, path?: string): Promise<unknown> {
-  return fill(value, path === undefined ? [] : [path], { references, followed: 0 });
+/** A value that references are replaced in. */
+interface Origin {
+  /** The resources that led to it; the value is of the last one. */
+  chain: readonly string[];
+  /** The argument that it is, or is part of, when it does not begin with a resource. */
+  argument: string | undefined;
 }
 
-async function fill(value: unknown, chain: readonly string[], walk: Walk): Promise<unknown> {
+/**
+ * Replaces the references in a value that nobody else holds.
+ * @param path of the resource that the value is of
+ * @throws BadRequest for a reference that leads nowhere or in a circle, or for too many
+ */
+export function interpolate(value: unknown, references: References, path: string): Promise<unknown> {
+  return fill(value, { chain: [path], argument: undefined }, { references, followed: 0 });
+}
+
+/**
+ * The same for the arguments of a job; what is said of a reference names the argument it stands in.
+ * @returns whether anything was replaced
+ * @throws BadRequest
+ */
+export async function interpolateArguments(
+  args: Record<string, unknown>,
+  references: References,
+): Promise<boolean> {
+  const walk: Walk = { references, followed: 0 };
+  let changed = false;
+  for (const slot of slotsOf(args)) {
+    await replace(slot, { chain: [], argument: slot.at }, walk);
+    changed ||= slot.holder[slot.key] !== slot.text;
+  }
+  return changed;
+}
+
+async function fill(value: unknown, origin: Origin, walk: Walk): Promise<unknown> {
   const root = { value };
-  const slots: Slot[] = [];
-  collect(root, slots, 0);
-  for (const { holder, key, text } of slots) holder[key] = await follow(text, chain, walk);
+  for (const slot of slotsOf(root)) await replace(slot, origin, walk);
   return root.value;
 }
 
-function collect(holder: object, slots: Slot[], depth: number): void {
+async function replace({ holder, key, text }: Slot, origin: Origin, walk: Walk): Promise<void> {
+  holder[key] = await follow(text, origin, walk);
+}
+
+function slotsOf(value: object): Slot[] {
+  const slots: Slot[] = [];
+  collect(value, slots, "", 0);
+  return slots;
+}
+
+function collect(holder: object, slots: Slot[], at: string, depth: number): void {
   if (depth > MAX_NESTING) throw new BadRequest(`the value is nested more than ${MAX_NESTING} levels deep`);
+  const inArray = Array.isArray(holder);
   for (const [key, inner] of Object.entries(holder)) {
-    if (typeof inner === "string") {
-      if (REFERENCE.test(inner)) slots.push({ holder: holder as Slot["holder"], key, text: inner });
-    } else if (typeof inner === "object" && inner !== null) collect(inner, slots, depth + 1);
+    const isReference = typeof inner === "string" && REFERENCE.test(inner);
+    if (!isReference && (typeof inner !== "object" || inner === null)) continue;
+    const here = inArray ? `${at}[${key}]` : at === "" ? key : `${at}.${key}`;
+    if (isReference) slots.push({ holder: holder as Slot["holder"], key, text: inner, at: here });
+    else collect(inner, slots, here, depth + 1);
   }
 }
 
-async function follow(text: string, chain: readonly string[], walk: Walk): Promise<unknown> {
+async function follow(text: string, { chain, argument }: Origin, walk: Walk): Promise<unknown> {
   const { references } = walk;
   const [, kind, target, name] = REFERENCE.exec(text)!;
   if (name !== undefined) return references.contextual(name) ?? text;
+  const where = placeOf({ chain, argument });
   if (++walk.followed > MAX_REFERENCES) {
-    throw new BadRequest(`the value makes more than ${MAX_REFERENCES} references`);
+    throw new BadRequest(`${where}the value makes more than ${MAX_REFERENCES} references`);
+  }
+  if (kind === "encrypted") {
+    return references.sealed ? orSay(references.sealed(target!), `${where}$encrypted:…`) : text;
   }
   const path = target!.replace(/^\//, "");
-  const where = chain.length > 0 ? `resource ${chain.at(-1)}: ` : "";
   if (kind === "var") return orSay(references.variable(path), `${where}${text}`);
   if (chain.includes(path)) {
-    throw new BadRequest(`resources refer to each other in a circle: ${[...chain, path].join(" → ")}`);
+    const circle = [...chain, path].join(" → ");
+    throw new BadRequest(`${argument ? where : ""}resources refer to each other in a circle: ${circle}`);
   }
   if (chain.length >= MAX_CHAIN) {
     throw new BadRequest(
-      `more than ${MAX_CHAIN} resources lead to one another: ${[...chain, path].join(" → ")}`,
+      `${argument ? where : ""}more than ${MAX_CHAIN} resources lead to one another: ${[...chain, path].join(" → ")}`,
     );
   }
-  return fill(await orSay(references.resource(path), `${where}${text}`), [...chain, path], walk);
+  const value = await orSay(references.resource(path), `${where}${text}`);
+  return fill(value, { chain: [...chain, path], argument }, walk);
+}
+
+function placeOf({ chain, argument }: Origin): string {
+  const resource = chain.length > 0 ? `resource ${chain.at(-1)}: ` : "";
+  return argument === undefined ? resource : `argument ${argument}: ${resource}`;
 }
 
 /** A reference that leads nowhere is a fault of what makes it: what was asked for is there. */
 function orSay<T>(found: Promise<T>, reference: string): Promise<T> {
   return found.catch((cause) => {
+    if (cause instanceof BadRequest) throw new BadRequest(`${reference}: ${cause.message}`);
     if (!(cause instanceof NotFound)) throw cause;
     throw new BadRequest(
       `${reference} leads nowhere: ${cause.message} does not exist, or not for the caller`,

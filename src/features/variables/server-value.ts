@@ -1,7 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import type { App } from "../../context.ts";
-import { decryptSecret } from "../workspaces/secrets.ts";
 import { variables } from "./tables.ts";
+import { openValue } from "./value.ts";
 
 /**
  * The plain value of a variable for the server's own use. No rights are asked, since whoever calls has none to it, and
@@ -19,5 +19,5 @@ export async function readValueForServer(
     .from(variables)
     .where(and(eq(variables.workspace_id, workspace_id), eq(variables.path, path)));
   if (!row || (row.expires_at !== null && row.expires_at <= app.clock())) return undefined;
-  return row.is_secret ? decryptSecret(app, app.db.read, workspace_id, row.value) : row.value;
+  return openValue(app, row);
 }

@@ -8,6 +8,7 @@ import { canRead, canWrite, requireManage } from "../permissions.ts";
 import { checkScopes } from "../tokens/scopes.ts";
 import { decryptSecret, encryptSecret } from "../workspaces/secrets.ts";
 import { type Variable, variables } from "./tables.ts";
+import { openValue } from "./value.ts";
 
 export interface NewVariable {
   path: string;
@@ -167,9 +168,7 @@ export async function readValue(ctx: WorkspaceContext, row: Variable): Promise<s
   if (member.operator && !member.is_admin && !identity.token?.job) {
     throw new Forbidden("operators do not read secrets directly");
   }
-  const value = await ctx.write({ resource: row.path, as: SECRET_READ }, (tx) =>
-    decryptSecret(ctx.app, tx, member.workspace_id, row.value),
-  );
+  const value = await ctx.write({ resource: row.path, as: SECRET_READ }, (tx) => openValue(ctx.app, row, tx));
   const job = identity.token?.job;
   if (job && !ctx.app.runner.mask(job.id, value)) {
     throw new Unauthorized("the job that asks for the secret has ended");

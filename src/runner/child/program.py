@@ -91,6 +91,10 @@ class InvalidPreprocessorResult(Exception):
     pass
 
 
+class BadReference(Exception):
+    pass
+
+
 def to_json(value, limit, who="main"):
     try:
         text = json.dumps(value, default=to_plain, allow_nan=False, ensure_ascii=False)
@@ -204,10 +208,22 @@ def preprocess(message):
     return text
 
 
+def without_references(text):
+    """The server, which may read what they lead to, follows them."""
+    if '"$' not in text and "\\u0024" not in text:
+        return text
+    send({"t": "refer", "args": text})
+    answer = receive()
+    if "args" not in answer:
+        raise BadReference(answer["error"]["message"])
+    return answer["args"]
+
+
 def call(message, outcome):
     text = message["args"]
     if message.get("preprocessor_input") is not None:
         text = outcome["preprocessed_args"] = preprocess(message)
+        text = without_references(text)
     args = json.loads(text)
     function = function_named(message["entrypoint"])
     positional, named = bind(function, load["parameters"], args)
@@ -255,7 +271,9 @@ def run(message):
         outcome["error"] = describe(error)
         if message.get("preprocessor_input") is not None and "preprocessed_args" not in outcome:
             outcome["error"]["message"] = "the preprocessor failed: " + outcome["error"]["message"]
-        if isinstance(error, (ResultNotSerializable, ResultTooLarge, MissingFunction, InvalidPreprocessorResult)):
+        if isinstance(error, BadReference):
+            outcome["error"]["name"] = "BadRequest"
+        if isinstance(error, (BadReference, ResultNotSerializable, ResultTooLarge, MissingFunction, InvalidPreprocessorResult)):
             outcome["error"].pop("stack", None)
     end_output(("\0%s\0" % load["nonce"]).encode())
     outcome["mem_peak_kb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -5,7 +5,7 @@
  */
 import { dlopen, type Pointer, ptr } from "bun:ffi";
 import { writeSync } from "node:fs";
-import type { Done, Exec, FromChild, Load, Run, ToChild } from "../protocol.ts";
+import type { Done, Exec, FromChild, Load, Referred, Run, ToChild } from "../protocol.ts";
 import type { JobError, ParameterBinding } from "../types.ts";
 
 const PR_SET_CHILD_SUBREAPER = 36;
@@ -102,9 +102,11 @@ makeOutputBlocking();
 
 let loaded: { module: Record<string, unknown>; load: Load } | undefined;
 let failRunning: ((error: JobError) => void) | undefined;
+let onReferred: ((message: Referred) => void) | undefined;
 
 process.on("message", (message: ToChild) => {
   if (message.t === "run") void run(message);
+  else if (message.t === "referred") onReferred?.(message);
   else if (message.t === "load") void load(message);
   else become(message);
 });
@@ -189,6 +191,7 @@ async function call(message: Run, outcome: Partial<Done>): Promise<void> {
   if (message.preprocessor_input !== undefined) {
     text = await preprocess(message.preprocessor_input, message.max_result);
     outcome.preprocessed_args = text;
+    text = await withoutReferences(text);
   }
   const args = JSON.parse(text) as Record<string, unknown>;
   const main = functionNamed(module, message.entrypoint);
@@ -211,6 +214,19 @@ async function preprocess(input: string, limit: number): Promise<string> {
   if (text.startsWith("{")) return text;
   const message = `it must return an object, the arguments of main, and returned ${text.slice(0, 100)}`;
   throw Object.assign(new Error(message), { name: "InvalidPreprocessorResult", stack: "" });
+}
+
+/** The server, which may read what they lead to, follows them. @param args JSON text */
+function withoutReferences(args: string): Promise<string> {
+  if (!args.includes('"$') && !args.includes("\\u0024")) return Promise.resolve(args);
+  return new Promise((resolve, reject) => {
+    onReferred = ({ args: plain, error }) => {
+      onReferred = undefined;
+      if (plain !== undefined) resolve(plain);
+      else reject(Object.assign(new Error(error?.message), { name: error?.name, stack: "" }));
+    };
+    send({ t: "refer", args });
+  });
 }
 
 function functionNamed(module: Record<string, unknown>, name: string): (...args: unknown[]) => unknown {

@@ -1,6 +1,6 @@
 /** What the expressions of a frame see, fetched only when they mention it. */
 import { and, eq } from "drizzle-orm";
-import type { App, Identity, WorkspaceContext } from "../../../context.ts";
+import type { App } from "../../../context.ts";
 import { NotFound } from "../../../errors.ts";
 import { evaluate } from "../../../expressions/evaluate.ts";
 import { JsonText, Members, type Scope } from "../../../expressions/scope.ts";
@@ -14,10 +14,9 @@ import type {
 } from "../../../flow-engine/state.ts";
 import { newJobId } from "../../../lib/ids.ts";
 import { jobs } from "../../../queue/tables.ts";
-import { valueForCaller } from "../../resources/references.ts";
-import { readValueForServer } from "../../variables/server-value.ts";
-import { getVariable } from "../../variables/service.ts";
-import { resolveMember } from "../../workspaces/members.ts";
+import { beginReading, type Reading } from "../../jobs/references.ts";
+import { sealSecrets } from "../../jobs/sealed.ts";
+import { interpolate } from "../../resources/interpolate.ts";
 import { answersTo, approverOf } from "./answers.ts";
 import { type FlowRun, itemsKey, type LiveFlow, type LiveFrame } from "./run.ts";
 
@@ -66,7 +65,10 @@ async function evaluateIn(
     ...(result ? { result: () => refEntry(app, run, result) } : {}),
     ...("error" in extra ? { error: extra.error } : {}),
   };
-  return evaluate(expr, scope, { functions: helpersOf(app, frame.flow) });
+  const secrets = new Set<string>();
+  const value = await evaluate(expr, scope, { functions: helpersOf(app, frame.flow, secrets) });
+  // What comes of it is stored: arguments of steps, what loops go over.
+  return secrets.size > 0 ? sealSecrets(app, frame.flow.job, value, secrets) : value;
 }
 
 /** A flow's arguments; inside loops with what the iteration is about, and around it those of the loops outside. */
@@ -146,38 +148,26 @@ async function approvalsOf(app: App, run: FlowRun, { resumed, modules }: FrameSt
   return { resumes, resume: resumes.at(-1), approvers: given.map(approverOf) };
 }
 
-/** Variables and resources, read with the rights the flow runs with. */
-function helpersOf(app: App, flow: LiveFlow): Record<string, (...args: unknown[]) => Promise<unknown>> {
-  return {
-    variable: async (path) => {
-      const ctx = await contextOf(app, flow);
-      await getVariable(ctx, String(path));
-      return readValueForServer(app, flow.job.workspace_id, String(path));
-    },
-    resource: async (path) => valueForCaller(await contextOf(app, flow), String(path)),
+/**
+ * Variables and resources, read with the rights the flow runs with.
+ * @param secrets gets the secrets that were read
+ */
+function helpersOf(
+  app: App,
+  { job }: LiveFlow,
+  secrets: Set<string>,
+): Record<string, (...args: unknown[]) => Promise<unknown>> {
+  const read = async (what: (reading: Reading) => Promise<unknown>) => {
+    const reading = await beginReading(app, job, undefined);
+    const value = await what(reading);
+    for (const secret of await reading.end()) secrets.add(secret);
+    return value;
   };
-}
-
-async function contextOf(app: App, { job }: LiveFlow): Promise<WorkspaceContext> {
-  const { id, permissioned_as, workspace_id } = job;
-  // As the flow's steps come with their tokens: a super admin's may be where they are no member.
-  const token = {
-    hash: "",
-    prefix: "",
-    label: undefined,
-    scopes: undefined,
-    workspace_id,
-    expiration: undefined,
-    job: { id, permissioned_as },
-  };
-  const identity: Identity = { email: job.email, super_admin: false, devops: false, token: undefined };
-  const member = await resolveMember(app, { ...identity, token }, workspace_id);
-  if (!member) throw new NotFound(`user ${job.email} in workspace ${workspace_id}`);
   return {
-    app,
-    caller: { identity, member },
-    username: member.username,
-    request: new Request("http://localhost/"),
-    write: (_audited, work) => app.db.write(work),
+    variable: (path) => read(({ references }) => references.variable(String(path))),
+    resource: (path) =>
+      read(async ({ references }) =>
+        interpolate(await references.resource(String(path)), references, String(path)),
+      ),
   };
 }

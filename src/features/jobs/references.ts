@@ -1,0 +1,98 @@
+/**
+ * References in a job's arguments. They are followed just before the run, with the rights the job runs with; what is
+ * stored of the job keeps their text.
+ */
+import type { App } from "../../context.ts";
+import type { Job } from "../../queue/tables.ts";
+import type { PlainArguments } from "../../runner/types.ts";
+import { recordAudit } from "../audit/service.ts";
+import type { FlowPlace } from "../flows/run/place.ts";
+import { interpolateArguments, type References } from "../resources/interpolate.ts";
+import { getResource } from "../resources/service.ts";
+import { getVariable, SECRET_READ } from "../variables/service.ts";
+import { openValue } from "../variables/value.ts";
+import { jobEnvironment } from "./environment.ts";
+import { jobContext } from "./job-context.ts";
+import { openSealed } from "./sealed.ts";
+
+/** Whether a text in these arguments may be a reference. A miss would be one, a false alarm costs a parse. */
+export function mayRefer(args: string): boolean {
+  return args.includes('"$') || args.includes("\\u0024");
+}
+
+/**
+ * @param args JSON text of an object
+ * @throws BadRequest that names the argument whose reference leads nowhere, in a circle, or to what the job may not read
+ */
+export async function followReferences(
+  app: App,
+  job: Job,
+  args: string,
+  place: FlowPlace | undefined,
+): Promise<PlainArguments> {
+  const value = JSON.parse(args) as Record<string, unknown>;
+  const token = `token-${Bun.randomUUIDv7()}`;
+  const reading = await beginReading(app, job, { ...jobEnvironment(app, job, place), WM_TOKEN: token });
+  const changed = await interpolateArguments(value, reading.references);
+  // Numbers that JavaScript cannot hold are lost when arguments are written anew.
+  if (!changed) return { args, secrets: [], token_placeholder: undefined };
+  const secrets = await reading.end();
+  const text = JSON.stringify(value);
+  return { args: text, secrets, token_placeholder: text.includes(token) ? token : undefined };
+}
+
+/** One reading on behalf of a job: what its references lead to, and in the end which secrets were among it. */
+export interface Reading {
+  references: References;
+  /** Leaves the audit rows of the secrets that were read. @returns their values */
+  end(): Promise<string[]>;
+}
+
+/** @param environment the contextual variables that `$NAME` stands for */
+export async function beginReading(
+  app: App,
+  job: Job,
+  environment: Record<string, string> = {},
+): Promise<Reading> {
+  const ctx = await jobContext(app, job);
+  const variables = new Map<string, string>();
+  const sealed: string[] = [];
+  return {
+    references: {
+      resource: async (path) => (await getResource(ctx, path)).value,
+      variable: async (path) => {
+        const row = await getVariable(ctx, path);
+        const plain = await openValue(app, row);
+        if (row.is_secret) variables.set(path, plain);
+        return plain;
+      },
+      sealed: async (text) => {
+        const opened = await openSealed(app, job, text);
+        sealed.push(...textsIn(opened));
+        return opened;
+      },
+      contextual: (name) => (Object.hasOwn(environment, name) ? environment[name] : undefined),
+    },
+    async end() {
+      if (variables.size > 0) await recordReads(app, job, ctx.username, [...variables.keys()]);
+      return [...variables.values(), ...sealed];
+    },
+  };
+}
+
+/** The rows that reading these secrets one by one would leave. */
+function recordReads(app: App, job: Job, username: string, paths: string[]): Promise<void> {
+  const common = { timestamp: app.clock(), workspace_id: job.workspace_id, username, email: job.email };
+  return app.db.write(async (tx) => {
+    for (const resource of paths) {
+      await recordAudit(tx, { ...common, audit: SECRET_READ, resource, parameters: { job_id: job.id } });
+    }
+  });
+}
+
+/** Every text in a value; of one that is no text, none. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.values(value).flatMap(textsIn);
+}
