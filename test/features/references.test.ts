@@ -51,9 +51,9 @@ interface Ended {
 async function ended(id: string, to = ask): Promise<Ended> {
   const job = await until(async () => {
     const answer = await to("GET", `/w/acme/jobs_u/completed/get/${id}`);
-    return answer.status === 200 ? answer.json() : undefined;
+    return answer.status === 200 ? answer.json<Ended>() : undefined;
   }, `job ${id}`);
-  const { result } = { result: (await to("GET", `/w/acme/jobs_u/completed/get_result/${id}`)).json() };
+  const result = (await to("GET", `/w/acme/jobs_u/completed/get_result/${id}`)).json();
   return { ...job, result, log: (await to("GET", `/w/acme/jobs_u/get_logs/${id}`)).text };
 }
 

@@ -31,7 +31,13 @@ const list = async (query: string, ask = as.dev!) =>
 
 describe("a resource", () => {
   test("is made, read, changed, renamed, asked for and deleted", async () => {
-    const value = { host: "db", port: 5432, nested: [null, { ü: true }], pointer: "$var:u/dev/none" };
+    const value = {
+      host: "db",
+      dbname: "main",
+      port: 5432,
+      nested: [null, { ü: true }],
+      pointer: "$var:u/dev/none",
+    };
     const answer = await create("u/dev/db", value, { resource_type: "postgresql", description: "main" });
     expect([answer.status, answer.text]).toEqual([201, "resource u/dev/db created"]);
     const record = {
@@ -389,6 +395,51 @@ describe("a resource type", () => {
     expect(extensions).toEqual({ ini: "ini" });
     expect((await as.dev!("POST", `${shared}/update/ini`, {})).status).toBe(401);
     expect((await as.ops!("POST", `${w}/type/create`, { name: "c_ops" })).status).toBe(403);
+  });
+});
+
+describe("a value that differs from its type", () => {
+  const fits = { host: "db", dbname: "main", port: 5432 };
+  const cases: [what: string, type: string, value: unknown, warning: string[]][] = [
+    ["fits", "postgresql", fits, []],
+    ["misses a field", "postgresql", { host: "db" }, ["does not match resource type postgresql", "'dbname'"]],
+    ["has a text for a number", "postgresql", { ...fits, port: "x" }, ["/port must be integer"]],
+    ["has none of the choices", "postgresql", { ...fits, sslmode: "maybe" }, ["/sslmode", '"verify-full"']],
+    ["is no object", "postgresql", "postgres://db", ["the value must be object"]],
+    ["refers", "postgresql", { ...fits, port: "$var:u/dev/port" }, []],
+    ["is a reference", "postgresql", "$res:u/dev/other", []],
+    ["has a type nobody knows", "nobodys", {}, ["resource type nobodys is not known"]],
+    ["is a state", "state", 5, []],
+  ];
+  test.each(cases)("is stored with a warning: one that %s", async (_, resource_type, value, warnings) => {
+    const path = `u/dev/checked_${Bun.randomUUIDv7()}`;
+    const answer = await expectOk(as.dev!("POST", `${w}/create`, { path, value, resource_type }));
+    const [, ...lines] = answer.text.split("\n");
+    expect(lines.length).toBe(warnings.length > 0 ? 1 : 0);
+    for (const warning of warnings) expect(lines[0]).toContain(warning);
+    const again = await expectOk(as.dev!("POST", `${w}/update_value/${path}`, { value }));
+    expect(again.text.split("\n").slice(1)).toEqual(lines);
+    expect((await as.dev!("GET", `${w}/get_value/${path}`)).json()).toEqual(value);
+  });
+
+  test("is not looked for at any price, and a schema that is none is told", async () => {
+    const twice = (name: string) => ({ allOf: [{ $ref: `#/$defs/${name}` }, { $ref: `#/$defs/${name}` }] });
+    const $defs = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`d${at}`, twice(`d${at + 1}`)]));
+    const schemas: [name: string, schema: unknown, value: unknown, warned: boolean][] = [
+      ["slow_pattern", { type: "string", pattern: "^(a+)+$" }, `${"a".repeat(60)}!`, false],
+      ["exploding", { $defs: { ...$defs, d40: { type: "string" } }, ...twice("d0") }, 1, false],
+      ["endless", { $ref: "#" }, 1, false],
+      ["wrong", { type: "nonsense" }, 1, true],
+      ["no_schema", "text", 1, true],
+    ];
+    for (const [name, schema, value, warned] of schemas) {
+      const made = await expectOk(as.dev!("POST", `${w}/type/create`, { name, schema }));
+      expect([name, made.text.includes("warning: its schema is no JSON Schema")]).toEqual([name, warned]);
+      const answer = await expectOk(
+        as.dev!("POST", `${w}/create`, { path: `u/dev/${name}`, value, resource_type: name }),
+      );
+      expect([name, answer.text.includes("warning")]).toEqual([name, false]);
+    }
   });
 });
 

@@ -39,6 +39,9 @@ describe("a variable", () => {
       is_oauth: false,
       expires_at: null,
       extra_perms: {},
+      is_linked: false,
+      is_refreshed: false,
+      is_expired: false,
     };
     expect(await get("u/dev/first")).toEqual(record);
     expect((await as.dev!("GET", `${w}/list?path_start=u/dev/fi`)).json()).toEqual([record]);
@@ -216,6 +219,49 @@ test.each([
   const answer = await create("u/dev/bad", change);
   expect(answer.status).toBe(400);
   expect(answer.text).toContain(message);
+});
+
+test("the contextual variables are listed with what a job of the caller is given", async () => {
+  const listed: { name: string; value: string; description: string; is_custom: boolean }[] = (
+    await expectOk(as.dev!("GET", `${w}/list_contextual`))
+  ).json();
+  await deploy(as.dev!, "acme", "u/dev/example", "export const main = () => process.env");
+  const given = (await expectOk(as.dev!("POST", "/w/acme/jobs/run_wait_result/p/u/dev/example", {}))).json();
+  const names = listed.map(({ name }) => name);
+  expect(names.toSorted()).toEqual(
+    Object.keys(given)
+      .filter((name) => name.startsWith("WM_"))
+      .toSorted(),
+  );
+  const same = [
+    "WM_WORKSPACE",
+    "WM_EMAIL",
+    "WM_USERNAME",
+    "WM_BASE_URL",
+    "WM_JOB_PATH",
+    "WM_PERMISSIONED_AS",
+    "WM_STATE_PATH",
+    "WM_FLOW_PATH",
+  ];
+  for (const { name, value, description, is_custom } of listed) {
+    expect([name, is_custom, description !== ""]).toEqual([name, false, true]);
+    if (same.includes(name)) expect([name, value]).toEqual([name, given[name]]);
+  }
+  expect(given.WM_USERNAME).toBe("dev");
+});
+
+test("a variable says whether a resource stands beside it", async () => {
+  await expectOk(create("u/dev/beside"));
+  expect(await get("u/dev/beside")).toMatchObject({
+    is_linked: false,
+    is_refreshed: false,
+    is_expired: false,
+  });
+  const body = { path: "u/dev/beside", value: {}, resource_type: "any" };
+  await expectOk(as.dev!("POST", "/w/acme/resources/create", body));
+  expect(await get("u/dev/beside")).toMatchObject({ is_linked: true });
+  const [listed] = (await as.dev!("GET", `${w}/list?path_start=u/dev/beside`)).json();
+  expect(listed.is_linked).toBe(true);
 });
 
 test("the character NUL is kept or refused, as the database can, and never a failure", async () => {

@@ -3,12 +3,33 @@ import type { Job } from "../../queue/tables.ts";
 import type { FlowPlace } from "../flows/run/place.ts";
 import type { Environment } from "../workspaces/environment.ts";
 
+/** What of a job its environment is made of. */
+export type JobFacts = Pick<
+  Job,
+  | "id"
+  | "workspace_id"
+  | "script_path"
+  | "script_hash"
+  | "permissioned_as"
+  | "email"
+  | "created_at"
+  | "scheduled_for"
+  | "started_at"
+  | "parent_job"
+  | "root_job"
+  | "schedule_path"
+>;
+
 /**
  * The contextual variables of a job; WM_TOKEN is the child's and comes from the runner. All are strings, empty when they
  * do not apply.
  * @param place of a flow's step
  */
-export function jobEnvironment(app: App, job: Job, place: FlowPlace | undefined): Record<string, string> {
+export function jobEnvironment(
+  app: App,
+  job: JobFacts,
+  place: FlowPlace | undefined,
+): Record<string, string> {
   const user = job.permissioned_as.replace(/^u\//, "");
   const { statePath, objectPath } = place ? pathsOfStep(job, user, place) : pathsOf(job, user);
   return {
@@ -57,14 +78,14 @@ interface Paths {
   objectPath: string;
 }
 
-function pathsOf(job: Job, user: string): Paths {
+function pathsOf(job: JobFacts, user: string): Paths {
   return {
     statePath: job.script_path ? `${job.script_path}/user` : `u/${user}/tmp_state`,
     objectPath: `${flat(job.script_path ?? "preview")}/${startOf(job)}/${uniqueEnd(job)}`,
   };
 }
 
-function pathsOfStep(job: Job, user: string, { path, step }: FlowPlace): Paths {
+function pathsOfStep(job: JobFacts, user: string, { path, step }: FlowPlace): Paths {
   return {
     statePath: path ? `${path}/${step}_user` : `u/${user}/tmp_state`,
     objectPath: `${flat(path ?? "preview")}/${startOf(job)}/${step}/${uniqueEnd(job)}`,
@@ -75,10 +96,10 @@ function flat(path: string): string {
   return path.replaceAll("/", "_");
 }
 
-function startOf({ schedule_path }: Job): string {
+function startOf({ schedule_path }: JobFacts): string {
   return schedule_path === null ? "manual" : flat(schedule_path);
 }
 
-function uniqueEnd({ id, started_at, created_at }: Job): string {
+function uniqueEnd({ id, started_at, created_at }: JobFacts): string {
   return `${(started_at ?? created_at).getTime()}_${id}`;
 }

@@ -24,6 +24,11 @@ const MAX_REFERENCES = 1_000;
 
 const REFERENCE = /^\$(?:(var|res|encrypted):(.+)|([A-Za-z_]\w*))$/s;
 
+/** Whether a value is the text of a reference. */
+export function isReference(value: unknown): boolean {
+  return typeof value === "string" && REFERENCE.test(value);
+}
+
 /** Where a reference stands: `holder[key] === text`. */
 interface Slot {
   holder: Record<string, unknown>;
@@ -93,11 +98,11 @@ function collect(holder: object, slots: Slot[], at: string, depth: number): void
   if (depth > MAX_NESTING) throw new BadRequest(`the value is nested more than ${MAX_NESTING} levels deep`);
   const inArray = Array.isArray(holder);
   for (const [key, inner] of Object.entries(holder)) {
-    const isReference = typeof inner === "string" && REFERENCE.test(inner);
-    if (!isReference && (typeof inner !== "object" || inner === null)) continue;
+    if (!isReference(inner) && (typeof inner !== "object" || inner === null)) continue;
     const here = inArray ? `${at}[${key}]` : at === "" ? key : `${at}.${key}`;
-    if (isReference) slots.push({ holder: holder as Slot["holder"], key, text: inner, at: here });
-    else collect(inner, slots, here, depth + 1);
+    if (typeof inner === "string")
+      slots.push({ holder: holder as Slot["holder"], key, text: inner, at: here });
+    else collect(inner as object, slots, here, depth + 1);
   }
 }
 

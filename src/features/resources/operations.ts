@@ -15,9 +15,11 @@ import { placeInFlow } from "../flows/run/place.ts";
 import { jobEnvironment } from "../jobs/environment.ts";
 import { getJob } from "../jobs/service.ts";
 import { SECRET_READ } from "../variables/service.ts";
+import { nonconformity } from "./conformity.ts";
 import { csv, valueFilter } from "./filters.ts";
 import { valueForCaller } from "./references.ts";
 import * as service from "./service.ts";
+import { findType } from "./types.ts";
 
 const base = "/w/{workspace}/resources" as const;
 
@@ -60,6 +62,20 @@ const ListableResource = Resource.extend({
   is_expired: z.boolean(),
 });
 
+/** Types that need not be described: what scripts keep of themselves, and what has no shape. */
+const SHAPELESS = ["state", "cache", "any"];
+
+/** What to say after a confirmation, which is free text to all clients: how the stored value differs from its type. */
+async function warningOn(ctx: WorkspaceContext, path: string): Promise<string> {
+  const row = await service.findResource(ctx, ctx.app.db.read, path);
+  if (!row || SHAPELESS.includes(row.resource_type)) return "";
+  const type = await findType(ctx, row.resource_type);
+  const warning = type
+    ? await nonconformity(type, row.value)
+    : `resource type ${row.resource_type} is not known in workspace ${row.workspace_id}`;
+  return warning ? `\nwarning: ${warning}` : "";
+}
+
 export const createResource = operation({
   name: "createResource",
   method: "POST",
@@ -72,7 +88,7 @@ export const createResource = operation({
   audit: { operation: "resources.create", action_kind: "Create" },
   run: async (ctx, { body, query }) => {
     await service.createResource(ctx, body, query);
-    return `resource ${body.path} created`;
+    return `resource ${body.path} created${await warningOn(ctx, body.path)}`;
   },
 });
 
@@ -85,7 +101,10 @@ export const updateResource = operation({
   body: EditResource,
   responds: responds.text("confirmation"),
   audit: { operation: "resources.update", action_kind: "Update" },
-  run: async (ctx, { path, body }) => `resource ${await service.updateResource(ctx, path, body)} updated`,
+  run: async (ctx, { path, body }) => {
+    const now_at = await service.updateResource(ctx, path, body);
+    return `resource ${now_at} updated${await warningOn(ctx, now_at)}`;
+  },
 });
 
 export const updateResourceValue = operation({
@@ -99,7 +118,7 @@ export const updateResourceValue = operation({
   audit: { operation: "resources.update", action_kind: "Update" },
   run: async (ctx, { path, body }) => {
     await service.updateResource(ctx, path, body);
-    return `value of resource ${path} updated`;
+    return `value of resource ${path} updated${await warningOn(ctx, path)}`;
   },
 });
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { moment, type Operation, operation, optional, responds } from "../../http/operation.ts";
+import { schemaFault } from "./conformity.ts";
 import * as types from "./types.ts";
 
 const base = "/w/{workspace}/resources" as const;
@@ -36,6 +37,12 @@ const ResourceType = z.object({
   edited_at: moment,
 });
 
+/** What to say after a confirmation of a schema that no value can be checked by. */
+async function warningOn(schema: unknown): Promise<string> {
+  const fault = await schemaFault(schema);
+  return fault ? `\nwarning: ${fault}` : "";
+}
+
 export const createResourceType = operation({
   name: "createResourceType",
   method: "POST",
@@ -47,7 +54,7 @@ export const createResourceType = operation({
   audit: { operation: "resource_types.create", action_kind: "Create" },
   run: async (ctx, { body }) => {
     await types.createType(ctx, body);
-    return `resource type ${body.name} created`;
+    return `resource type ${body.name} created${await warningOn(body.schema)}`;
   },
 });
 
@@ -62,7 +69,7 @@ export const updateResourceType = operation({
   audit: { operation: "resource_types.update", action_kind: "Update" },
   run: async (ctx, { name, body }) => {
     await types.updateType(ctx, name, body);
-    return `resource type ${name} updated`;
+    return `resource type ${name} updated${await warningOn(body.schema)}`;
   },
 });
 

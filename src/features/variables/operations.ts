@@ -10,8 +10,8 @@ import {
   toWindow,
 } from "../../http/operation.ts";
 import { encryptSecret } from "../workspaces/secrets.ts";
+import { contextualVariables } from "./contextual.ts";
 import * as service from "./service.ts";
-import type { Variable } from "./tables.ts";
 
 const base = "/w/{workspace}/variables" as const;
 
@@ -42,13 +42,25 @@ const ListableVariable = z.object({
   is_oauth: z.boolean(),
   expires_at: moment.nullish(),
   extra_perms: z.record(z.string(), z.boolean()),
+  /** A resource stands at the same path. */
+  is_linked: z.boolean(),
+  /** It is the token of an account, which is renewed by itself. */
+  is_refreshed: z.boolean(),
+  is_expired: z.boolean(),
+});
+
+const ContextualVariable = z.object({
+  name: z.string(),
+  value: z.string(),
+  description: z.string(),
+  is_custom: z.boolean(),
 });
 
 const encrypted = z.object({ already_encrypted: flag.default(false) });
 
 /** The record with the value it may show. */
-function toRecord(row: Variable, value: string | null) {
-  return { ...row, value };
+function toRecord({ linked, ...row }: service.ShownVariable, value: string | null) {
+  return { ...row, value, is_linked: linked, is_refreshed: row.account !== null, is_expired: false };
 }
 
 export const createVariable = operation({
@@ -116,7 +128,7 @@ export const getVariable = operation({
   responds: responds.json(ListableVariable),
   audit: service.SECRET_READ,
   run: async (ctx, { path, query }) => {
-    const row = await service.getVariable(ctx, path);
+    const row = await service.showVariable(ctx, path);
     if (!row.is_secret || query.decrypt_secret) return toRecord(row, await service.readValue(ctx, row));
     return toRecord(row, query.include_encrypted ? row.value : null);
   },
@@ -158,6 +170,16 @@ export const listVariables = operation({
   },
 });
 
+export const listContextualVariables = operation({
+  name: "listContextualVariables",
+  method: "GET",
+  path: `${base}/list_contextual`,
+  access: "member",
+  summary: "List the variables that every job is given, with values as a job of the caller would see them",
+  responds: responds.json(z.array(ContextualVariable)),
+  run: async (ctx) => contextualVariables(ctx),
+});
+
 export const variableOperations: Operation[] = [
   createVariable,
   encryptValue,
@@ -167,4 +189,5 @@ export const variableOperations: Operation[] = [
   getVariableValue,
   existsVariable,
   listVariables,
+  listContextualVariables,
 ];

@@ -1,10 +1,11 @@
-import { and, asc, eq, gt, isNull, or } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, gt, isNull, or } from "drizzle-orm";
 import type { WorkspaceContext } from "../../context.ts";
 import { startsWith } from "../../database/conditions.ts";
 import type { Reader } from "../../database/database.ts";
 import { BadRequest, Forbidden, NotFound, Unauthorized } from "../../errors.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { canRead, canWrite, requireManage } from "../permissions.ts";
+import { resources } from "../resources/tables.ts";
 import { checkScopes } from "../tokens/scopes.ts";
 import { decryptSecret, encryptSecret } from "../workspaces/secrets.ts";
 import { type Variable, variables } from "./tables.ts";
@@ -176,14 +177,33 @@ export async function readValue(ctx: WorkspaceContext, row: Variable): Promise<s
   return value;
 }
 
+/** As lists show it: `linked` says that a resource stands at the same path. */
+export type ShownVariable = Variable & { linked: boolean };
+
+const besideResource = and(
+  eq(resources.workspace_id, variables.workspace_id),
+  eq(resources.path, variables.path),
+);
+
+/** @throws NotFound, also when the caller may not read it */
+export async function showVariable(ctx: WorkspaceContext, path: string): Promise<ShownVariable> {
+  const row = await getVariable(ctx, path);
+  const [resource] = await ctx.app.db.read
+    .select({ path: resources.path })
+    .from(resources)
+    .where(and(eq(resources.workspace_id, row.workspace_id), eq(resources.path, path)));
+  return { ...row, linked: resource !== undefined };
+}
+
 export async function listVariables(
   ctx: WorkspaceContext,
   query: { path_start?: string | undefined },
-): Promise<Variable[]> {
+): Promise<ShownVariable[]> {
   const { member } = ctx.caller;
   const rows = await ctx.app.db.read
-    .select()
+    .select({ ...getTableColumns(variables), resource: resources.path })
     .from(variables)
+    .leftJoin(resources, besideResource)
     .where(
       and(
         eq(variables.workspace_id, member.workspace_id),
@@ -192,7 +212,9 @@ export async function listVariables(
       ),
     )
     .orderBy(asc(variables.path));
-  return rows.filter((row) => canRead(member, row.path, row.extra_perms));
+  return rows
+    .filter((row) => canRead(member, row.path, row.extra_perms))
+    .map(({ resource, ...row }) => ({ ...row, linked: resource !== null }));
 }
 
 export async function variableExists(ctx: WorkspaceContext, path: string): Promise<boolean> {
