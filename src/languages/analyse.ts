@@ -22,7 +22,19 @@ export async function analyseScript(
       if (entrypoint !== "main")
         throw new BadRequest("a bash script has no functions that can be run by name");
       return (await import("./bash/analyse.ts")).analyseBash(content);
+    case "postgresql":
+    case "mysql":
+    case "sqlite":
+      refuseFunctions(entrypoint);
+      return (await import("./sql/analyse.ts")).analyseSql(content, language);
+    case "graphql":
+      refuseFunctions(entrypoint);
+      return (await import("./graphql/analyse.ts")).analyseGraphql(content);
   }
+}
+
+function refuseFunctions(entrypoint: string): void {
+  if (entrypoint !== "main") throw new BadRequest("a query has no functions that can be run by name");
 }
 
 /** @throws BadRequest for a lock that a client sent and that may not be installed */

@@ -56,7 +56,7 @@ export function toArgumentsSchema(parameters: Parameter[]): Schema {
     required.push(...((whole.schema.required as string[] | undefined) ?? []));
   }
   for (const parameter of parameters) {
-    if (parameter.kind === "whole") continue;
+    if (parameter.kind === "whole" || parameter.kind === "pinned") continue;
     properties[parameter.name] = parameter.schema;
     if (!parameter.optional) required.push(parameter.name);
   }

@@ -2,15 +2,29 @@
 import type { Child } from "./child.ts";
 import { baseEnvironment, ChildEnded, type ChildExit, LoadFault, loadVersion } from "./child.ts";
 import type { OutputSink } from "./output.ts";
-import type { Done, Exec, FromChild, Referred, Run } from "./protocol.ts";
+import type { Done, Exec, FromChild, Load, Referred, Run } from "./protocol.ts";
+import type { RuntimeFiles } from "./runtime-files.ts";
 import { MaskedText } from "./secrets.ts";
 import { share } from "./shared-folder.ts";
 import { runShell } from "./shell.ts";
-import type { JobError, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
+import type {
+  JobError,
+  RunnableLanguage,
+  RunnableVersion,
+  RunnerOptions,
+  RunOutcome,
+  RunRequest,
+} from "./types.ts";
 import type { VersionFiles } from "./version-files.ts";
 
 /** End marks that do not come: the script closed its own stdout or stderr. */
 const FENCE_MS = 1_000;
+
+/** Languages whose statements run in another process than the child. */
+const RUNS_ELSEWHERE = new Set<RunnableLanguage>(["postgresql", "mysql"]);
+
+/** How long ending what runs there may take. */
+const STOP_MS = 2_000;
 
 /** How long a process without a channel is given to turn out to have ended. */
 const CHANNEL_MS = 500;
@@ -19,10 +33,7 @@ interface JobRunOptions {
   request: RunRequest;
   options: RunnerOptions;
   key: string;
-  /** The program of Python children. */
-  python: string;
-  /** Folder of the programs, left out of stack traces. */
-  runtime: string;
+  runtime: RuntimeFiles;
   files: VersionFiles;
   takeBlank: () => Child;
   /** `child` is undefined when none was taken. */
@@ -93,9 +104,9 @@ export class JobRun {
     await loadVersion(
       child,
       {
-        file: files.path(version),
+        ...this.#fileOf(version),
         display: version.path ? `${version.path}${extension(files.path(version))}` : "script",
-        runtime: this.#o.runtime,
+        runtime: this.#o.runtime.directory,
         parameters: version.parameters,
         preprocessor_parameters: version.preprocessor_parameters,
         environment,
@@ -107,6 +118,12 @@ export class JobRun {
     this.#begin(child);
   }
 
+  #fileOf(version: RunnableVersion): Pick<Load, "file" | "source"> {
+    const path = this.#o.files.path(version);
+    const query = this.#o.runtime.queries[version.language];
+    return query === undefined ? { file: path } : { file: query, source: version.content };
+  }
+
   #pythonExec(child: Child): Exec {
     const program = Bun.which("python3");
     if (!program) {
@@ -115,7 +132,7 @@ export class JobRun {
     return {
       t: "exec",
       program,
-      argv: ["python3", "-u", this.#o.python],
+      argv: ["python3", "-u", this.#o.runtime.python],
       environment: { LANG: "C.UTF-8", ...baseEnvironment(child.folder) },
       keep_channel: true,
     };
@@ -261,13 +278,17 @@ export class JobRun {
     child.onExit = undefined;
     child.onMessage = undefined;
     child.onDisconnect = undefined;
-    child.destroy().then(
-      () => this.#settle(outcome, false),
-      (cause) => {
-        this.#o.options.log("error", "a script process could not be ended", { error: String(cause) });
-        this.#settle(outcome, false);
-      },
-    );
+    const elsewhere = RUNS_ELSEWHERE.has(this.#o.request.version.language);
+    const stopped = elsewhere && !child.exited ? stopElsewhere(child) : Promise.resolve();
+    stopped
+      .then(() => child.destroy())
+      .then(
+        () => this.#settle(outcome, false),
+        (cause) => {
+          this.#o.options.log("error", "a script process could not be ended", { error: String(cause) });
+          this.#settle(outcome, false);
+        },
+      );
   }
 
   stop(outcome: RunOutcome): void {
@@ -326,6 +347,26 @@ export class JobRun {
     };
     return { kind: "failure", error };
   }
+}
+
+/** A database goes on with a statement whose client has gone: the child, which knows how, is told to end it. */
+function stopElsewhere(child: Child): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, STOP_MS);
+    const done = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    child.onMessage = (message) => {
+      if (message.t === "stopped") done();
+    };
+    child.onExit = done;
+    try {
+      child.send({ t: "stop" });
+    } catch {
+      done();
+    }
+  });
 }
 
 function withToken(

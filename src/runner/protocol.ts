@@ -5,6 +5,8 @@ import type { JobError, ParameterBinding } from "./types.ts";
 export interface Load {
   t: "load";
   file: string;
+  /** Of a query: its text. `file` is then the module that runs such queries. */
+  source?: string | undefined;
   /** How stack traces call the file. */
   display: string;
   /** Folder of the child's program, whose frames stack traces leave out. */
@@ -47,11 +49,16 @@ export interface Referred {
   error?: JobError;
 }
 
-export type ToChild = Load | Exec | Run | Referred;
+/** To a child whose job is about to be ended: end what runs on its behalf elsewhere, and say `stopped`. */
+export interface Stop {
+  t: "stop";
+}
+
+export type ToChild = Load | Exec | Run | Referred | Stop;
 
 /** A child that can take its next instruction: blank at first, then loaded. */
 export interface Ready {
-  t: "blank" | "channel" | "loaded";
+  t: "blank" | "channel" | "loaded" | "stopped";
 }
 
 export interface LoadFailed {

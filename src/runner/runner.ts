@@ -144,8 +144,7 @@ export function createRunner(options: RunnerOptions): Runner {
       request,
       options,
       key,
-      python: runtime.python,
-      runtime: runtime.directory,
+      runtime,
       files,
       takeBlank: () => {
         const child = takeBlank();

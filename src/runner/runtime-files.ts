@@ -1,32 +1,54 @@
 /** The programs of children, as they travel inside the executable, and where they are written at start. */
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { sha256 } from "../lib/ids.ts";
 import { sourceOf } from "./source-of.ts" with { type: "macro" };
+import type { RunnableLanguage } from "./types.ts";
 
 export interface RuntimeFiles {
   directory: string;
   typescript: string;
   python: string;
   watchdog: string;
+  /** The module that runs queries of a language; undefined for a language whose scripts are loaded themselves. */
+  queries: Partial<Record<RunnableLanguage, string>>;
 }
 
 /** Writes them below `directory`, in a folder named by their content: versions of svc do not disturb each other. */
 export function writeRuntimeFiles(directory: string): RuntimeFiles {
   const sources: [string, string][] = [
-    ["child/program.ts", sourceOf("child/program.ts")],
-    ["child/program.py", sourceOf("child/program.py")],
-    ["child/watchdog.ts", sourceOf("child/watchdog.ts")],
-    ["kill-tree.ts", sourceOf("kill-tree.ts")],
+    ["runner/child/program.ts", sourceOf("child/program.ts")],
+    ["runner/child/program.py", sourceOf("child/program.py")],
+    ["runner/child/watchdog.ts", sourceOf("child/watchdog.ts")],
+    ["runner/kill-tree.ts", sourceOf("kill-tree.ts")],
+    ["runner/child/query/postgresql.ts", sourceOf("child/query/postgresql.ts")],
+    ["runner/child/query/mysql.ts", sourceOf("child/query/mysql.ts")],
+    ["runner/child/query/sqlite.ts", sourceOf("child/query/sqlite.ts")],
+    ["runner/child/query/sqlite-files.ts", sourceOf("child/query/sqlite-files.ts")],
+    ["runner/child/query/graphql.ts", sourceOf("child/query/graphql.ts")],
+    ["runner/child/query/connections.ts", sourceOf("child/query/connections.ts")],
+    ["runner/child/query/query.ts", sourceOf("child/query/query.ts")],
+    ["runner/child/query/values.ts", sourceOf("child/query/values.ts")],
+    ["languages/sql/statements.ts", sourceOf("../languages/sql/statements.ts")],
   ];
   const digest = sha256(sources.map(([, text]) => text).join("\0")).slice(0, 16);
   const folder = join(directory, "runtime", digest);
-  mkdirSync(join(folder, "child"), { recursive: true, mode: 0o700 });
-  for (const [name, text] of sources) writeFileSync(join(folder, name), text, { mode: 0o600 });
+  for (const [name, text] of sources) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true, mode: 0o700 });
+    writeFileSync(join(folder, name), text, { mode: 0o600 });
+  }
+  const child = join(folder, "runner", "child");
+  const query = (language: string) => join(child, "query", `${language}.ts`);
   return {
     directory: folder,
-    typescript: join(folder, "child", "program.ts"),
-    python: join(folder, "child", "program.py"),
-    watchdog: join(folder, "child", "watchdog.ts"),
+    typescript: join(child, "program.ts"),
+    python: join(child, "program.py"),
+    watchdog: join(child, "watchdog.ts"),
+    queries: {
+      postgresql: query("postgresql"),
+      mysql: query("mysql"),
+      sqlite: query("sqlite"),
+      graphql: query("graphql"),
+    },
   };
 }

@@ -1,16 +1,31 @@
 /** What the runner is asked to do and what it answers. Types only: the queue, the worker and the features meet it here. */
 
-export type RunnableLanguage = "bun" | "nativets" | "bash" | "python3";
+export type RunnableLanguage =
+  | "bun"
+  | "nativets"
+  | "bash"
+  | "python3"
+  | "postgresql"
+  | "mysql"
+  | "sqlite"
+  | "graphql";
 
 /** How one parameter of `main` or `preprocessor` takes its value out of the arguments object. */
 export interface ParameterBinding {
   name: string;
-  /** named: by key · whole: the arguments object itself · rest: an array spread at the end · positional: bash `$n` */
-  kind: "named" | "whole" | "rest" | "positional";
+  /**
+   * named: by key · whole: the arguments object itself · rest: an array spread at the end · positional: bash `$n` ·
+   * pinned: always `default`, whatever the caller says
+   */
+  kind: "named" | "whole" | "rest" | "positional" | "pinned";
   is_date?: boolean;
   is_bytes?: boolean;
-  /** JSON text of the default a shell parameter has (other languages keep their own defaults). */
+  /** The default that a shell's or a query's parameter has (other languages keep their own defaults). */
   default?: unknown;
+  /** Where a query's parameter stands in its text: `$1`, `?` or `:name`. */
+  placeholder?: string;
+  /** The type that a query's parameter is declared with. */
+  sql_type?: string;
 }
 
 /** One version of a script as a child loads it. Immutable: the same `id` always means the same content. */

@@ -14,6 +14,10 @@ const FILE: Record<RunnableLanguage, string> = {
   nativets: "main.ts",
   bash: "main.sh",
   python3: "main.py",
+  postgresql: "main.sql",
+  mysql: "main.sql",
+  sqlite: "main.sql",
+  graphql: "main.graphql",
 };
 
 export interface VersionFiles {

@@ -10,7 +10,7 @@ import { cachedResult, cacheResult } from "../features/jobs/cached-results.ts";
 import { canceledResult } from "../features/jobs/canceled.ts";
 import { entrypointOf, versionWith, withoutOverride } from "../features/jobs/entrypoints.ts";
 import { jobEnvironment, withCustom } from "../features/jobs/environment.ts";
-import { followReferences, mayRefer } from "../features/jobs/references.ts";
+import { followReferences, mayRefer, withPinned } from "../features/jobs/references.ts";
 import { failureMark } from "../features/jobs/response-control.ts";
 import { deployedByHash } from "../features/scripts/versions.ts";
 import { customEnvironment } from "../features/workspaces/environment.ts";
@@ -83,7 +83,8 @@ async function attempt(
     const entrypoint = entrypointOf(job);
     const asked = customEnvironment(app, job.workspace_id);
     const custom = asked instanceof Promise ? await asked : asked;
-    const given = entrypoint === undefined ? job.args : withoutOverride(job.args);
+    const own = entrypoint === undefined ? job.args : withoutOverride(job.args);
+    const given = withPinned(own, version.parameters);
     // A preprocessor is handed what came, as it came: what it makes of that is stored, and may refer.
     const isRaw = job.preprocessor_input !== null || job.flow_step_id === "preprocessor";
     const plain = !isRaw && mayRefer(given) ? await followReferences(app, job, given, place) : undefined;

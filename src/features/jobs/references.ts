@@ -4,7 +4,7 @@
  */
 import type { App } from "../../context.ts";
 import type { Job } from "../../queue/tables.ts";
-import type { PlainArguments } from "../../runner/types.ts";
+import type { ParameterBinding, PlainArguments } from "../../runner/types.ts";
 import { recordAudit } from "../audit/service.ts";
 import type { FlowPlace } from "../flows/run/place.ts";
 import { interpolateArguments, type References } from "../resources/interpolate.ts";
@@ -18,6 +18,14 @@ import { openSealed } from "./sealed.ts";
 /** Whether a text in these arguments may be a reference. A miss would be one, a false alarm costs a parse. */
 export function mayRefer(args: string): boolean {
   return args.includes('"$') || args.includes("\\u0024");
+}
+
+/** The arguments with those that the code itself has settled, whatever the caller says of them. */
+export function withPinned(args: string, parameters: ParameterBinding[]): string {
+  if (!parameters.some(({ kind }) => kind === "pinned")) return args;
+  const pinned = parameters.filter(({ kind }) => kind === "pinned");
+  const settled = Object.fromEntries(pinned.map(({ name, default: value }) => [name, value]));
+  return JSON.stringify({ ...(JSON.parse(args) as Record<string, unknown>), ...settled });
 }
 
 /**

@@ -3,7 +3,16 @@ import { z } from "zod";
 import { moment, optional } from "../../http/operation.ts";
 import { isTimed, SIGNATURE_SCHEMES } from "../jobs/signatures.ts";
 
-export const LANGUAGES = ["bun", "nativets", "bash", "python3"] as const;
+export const LANGUAGES = [
+  "bun",
+  "nativets",
+  "bash",
+  "python3",
+  "postgresql",
+  "mysql",
+  "sqlite",
+  "graphql",
+] as const;
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 

@@ -151,13 +151,7 @@ function toRow(
 }
 
 function toBindings(parameters: Parameter[]): ParameterBinding[] {
-  return parameters.map(({ name, kind, is_date, is_bytes, default: initial }) => ({
-    name,
-    kind,
-    is_date,
-    is_bytes,
-    default: initial,
-  }));
+  return parameters.map(({ schema: _schema, optional: _optional, ...binding }) => binding);
 }
 
 async function queueDependencyJob(app: App, tx: Tx, ctx: WorkspaceContext, row: NewRow): Promise<void> {

@@ -106,6 +106,7 @@ let onReferred: ((message: Referred) => void) | undefined;
 
 process.on("message", (message: ToChild) => {
   if (message.t === "run") void run(message);
+  else if (message.t === "stop") void stop();
   else if (message.t === "referred") onReferred?.(message);
   else if (message.t === "load") void load(message);
   else become(message);
@@ -119,12 +120,27 @@ send({ t: "blank" });
 async function load(message: Load): Promise<void> {
   Object.assign(process.env, message.environment);
   try {
-    loaded = { module: await import(message.file), load: message };
+    loaded = open(await import(message.file), message);
     send({ t: "loaded" });
   } catch (cause) {
     loaded = { module: {}, load: message };
     send({ t: "load_failed", error: toError(cause) });
   }
+}
+
+/** A query's module makes main out of its text, and takes the arguments as they are. */
+function open(module: Record<string, unknown>, load: Load): NonNullable<typeof loaded> {
+  if (load.source === undefined) return { module, load };
+  const { openQuery } = module as { openQuery: (source: string, parameters: ParameterBinding[]) => object };
+  const query = openQuery(load.source, load.parameters) as Record<string, unknown>;
+  return { module: query, load: { ...load, parameters: [{ name: "args", kind: "whole" }] } };
+}
+
+/** Ends what the job has others do. */
+async function stop(): Promise<void> {
+  const end = loaded?.load.source === undefined ? undefined : loaded.module.stop;
+  if (typeof end === "function") await end();
+  send({ t: "stopped" });
 }
 
 async function run(message: Run): Promise<void> {
