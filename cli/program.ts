@@ -42,6 +42,11 @@ const NOUNS: Record<string, Noun> = {
     load: () => import("./commands/workspace.ts"),
   },
   audit: { summary: "read and export what was done, and by whom", load: () => import("./commands/audit.ts") },
+  resource: { summary: "read and write resources", load: () => import("./commands/resource.ts") },
+  "resource-type": {
+    summary: "describe kinds of resources",
+    load: () => import("./commands/resource-type.ts"),
+  },
   token: { summary: "create and list tokens", load: () => import("./commands/token.ts") },
   config: { summary: "show and change settings", load: () => import("./commands/config.ts") },
   license: { summary: "make, sign and show licences", load: () => import("./commands/license.ts") },

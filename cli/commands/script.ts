@@ -12,18 +12,25 @@ import { note, print, printJson, printTable } from "../terminal/output.ts";
 import { withProgress } from "../terminal/progress.ts";
 import type { Client } from "../transport.ts";
 
-const LANGUAGE_OF: Record<string, "bun" | "bash" | "python3"> = {
+export type FileLanguage = "bun" | "bash" | "python3" | "postgresql" | "mysql" | "sqlite" | "graphql";
+
+const LANGUAGE_OF: Record<string, FileLanguage> = {
   ".ts": "bun",
   ".mts": "bun",
   ".js": "bun",
   ".mjs": "bun",
   ".sh": "bash",
   ".py": "python3",
+  ".pg.sql": "postgresql",
+  ".my.sql": "mysql",
+  ".sqlite.sql": "sqlite",
+  ".gql": "graphql",
 };
 
 /** The language a file's ending stands for. @throws a usage error */
-export function languageOf(file: string): "bun" | "bash" | "python3" {
-  const language = LANGUAGE_OF[extname(file)];
+export function languageOf(file: string): FileLanguage {
+  const language =
+    LANGUAGE_OF[extname(file)] ?? LANGUAGE_OF[extname(basename(file, extname(file))) + extname(file)];
   if (language) return language;
   throw usageError(
     `${basename(file)}: the language is told by the ending, one of ${Object.keys(LANGUAGE_OF).join(" ")}`,
@@ -31,7 +38,7 @@ export function languageOf(file: string): "bun" | "bash" | "python3" {
 }
 
 const push = inWorkspace("push", "deploy a file as a new version of a script")
-  .argument("<file>", "a .ts, .js, .sh or .py file")
+  .argument("<file>", "a .ts, .js, .sh, .py, .pg.sql, .my.sql, .sqlite.sql or .gql file")
   .argument("[path]", "such as u/ann/hello or f/shop/order")
   .option("--path <path>", "the path, where an option is handier than an argument")
   .option("--summary <text>", "one line that says what it does")

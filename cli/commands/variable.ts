@@ -1,13 +1,39 @@
 import {
   createVariable,
+  deleteVariable,
   existsVariable,
   getVariable,
   listVariables,
   updateVariable,
 } from "../../src/features/variables/operations.ts";
 import { examples, inWorkspace, noun, type WorkspaceOptions, withClient, workspaceFor } from "../command.ts";
+import { parseSettings } from "../dotenv.ts";
+import { CliError, usageError } from "../terminal/failure.ts";
 import { note, print, printJson, printTable } from "../terminal/output.ts";
-import { askFor } from "../terminal/prompts.ts";
+import { isInteractive } from "../terminal/prompts.ts";
+import type { Client } from "../transport.ts";
+import { readValue } from "../values.ts";
+
+interface Change {
+  path: string;
+  value: string;
+  is_secret: boolean | undefined;
+  description: string | undefined;
+}
+
+/** @returns whether it is a new one */
+async function store(client: Client, workspace: string, { path, ...change }: Change): Promise<boolean> {
+  if (await client.call(existsVariable, { workspace, path })) {
+    await client.call(updateVariable, { workspace, path, body: change });
+    return false;
+  }
+  const { is_secret = false, description = "" } = change;
+  await client.call(createVariable, {
+    workspace,
+    body: { path, value: change.value, is_secret, description },
+  });
+  return true;
+}
 
 const set = inWorkspace("set", "create or change a variable")
   .argument("<path>", "such as u/ann/api_key")
@@ -18,38 +44,26 @@ const set = inWorkspace("set", "create or change a variable")
     "after",
     examples(
       "svc variable set u/ann/region eu-1 --workspace acme",
+      "svc variable set u/ann/key --secret",
       "pass show api | svc variable set u/ann/key - --secret",
     ),
   )
   .action(
     async (
       path: string,
-      value: string | undefined,
+      given: string | undefined,
       options: WorkspaceOptions & { secret?: boolean; description?: string },
     ) => {
-      const text =
-        value === "-"
-          ? (await Bun.stdin.text()).replace(/\r?\n$/, "")
-          : await askFor(value, {
-              message: `Value of ${path}`,
-              flag: "<value>",
-              secret: options.secret ?? false,
-            });
-      const change = { value: text, is_secret: options.secret, description: options.description };
+      const { secret, description } = options;
+      const value = await readValue(given, { message: `Value of ${path}`, secret: secret ?? false });
+      if (secret && given !== undefined && given !== "-" && isInteractive()) {
+        note(
+          "the secret now stands in the shell's history: leave it out to be asked, or hand it over with -",
+        );
+      }
       const created = await withClient(options, async (client) => {
         const workspace = await workspaceFor(client, options.workspace);
-        const exists = await client.call(existsVariable, { workspace, path });
-        if (exists) await client.call(updateVariable, { workspace, path, body: change });
-        else {
-          const body = {
-            ...change,
-            path,
-            is_secret: options.secret ?? false,
-            description: options.description ?? "",
-          };
-          await client.call(createVariable, { workspace, body });
-        }
-        return !exists;
+        return store(client, workspace, { path, value, is_secret: secret, description });
       });
       if (options.json) printJson({ path, created });
       else note(`${created ? "created" : "changed"} ${path}`);
@@ -85,4 +99,106 @@ const list = inWorkspace("list", "list variables; values of secrets stay hidden"
     ]);
   });
 
-export default noun("variable", "read and write variables and secrets", set, get, list);
+const remove = inWorkspace("delete", "delete variables")
+  .argument("<path...>")
+  .addHelpText("after", examples("svc variable delete u/ann/region u/ann/old_key --workspace acme"))
+  .action(async (paths: string[], options: WorkspaceOptions) => {
+    await withClient(options, async (client) => {
+      const workspace = await workspaceFor(client, options.workspace);
+      for (const path of paths) {
+        await client.call(deleteVariable, { workspace, path });
+        if (!options.json) note(`deleted ${path}`);
+      }
+    });
+    if (options.json) printJson({ deleted: paths });
+  });
+
+const rename = inWorkspace(
+  "rename",
+  "give a variable another path; references to the old one are not changed",
+)
+  .argument("<path>")
+  .argument("<new path>")
+  .addHelpText("after", examples("svc variable rename u/ann/key f/shop/key --workspace acme"))
+  .action(async (path: string, renamed: string, options: WorkspaceOptions) => {
+    await withClient(options, async (client) =>
+      client.call(updateVariable, {
+        workspace: await workspaceFor(client, options.workspace),
+        path,
+        body: { path: renamed },
+      }),
+    );
+    if (options.json) printJson({ path: renamed });
+    else note(`${path} is ${renamed} now`);
+  });
+
+interface ImportOptions extends WorkspaceOptions {
+  to: string;
+  plain?: boolean;
+  dryRun?: boolean;
+}
+
+const importFile = inWorkspace("import", "create or change a variable for each line NAME=value of a file")
+  .argument("<file>", "such as .env; - reads stdin")
+  .requiredOption("--to <path>", "what their paths begin with, such as f/shop")
+  .option("--plain", "they are no secrets")
+  .option("--dry-run", "say what would be made, and make nothing")
+  .addHelpText(
+    "after",
+    examples(
+      "svc variable import .env --to f/shop --workspace acme",
+      "op inject -i .env | svc variable import - --to u/ann",
+    ),
+  )
+  .action(async (file: string, options: ImportOptions) => {
+    const settings = parseSettings(await textOf(file));
+    if (settings.length === 0) throw usageError(`there is no NAME=value in ${file}`);
+    const folder = options.to.replace(/\/+$/, "");
+    const changes = settings.map(({ name, value }) => ({
+      path: `${folder}/${name}`,
+      value,
+      is_secret: options.plain ? undefined : true,
+      description: undefined,
+    }));
+    const done: { path: string; created: boolean }[] = [];
+    await withClient(options, async (client) => {
+      const workspace = await workspaceFor(client, options.workspace);
+      for (const change of changes) {
+        const { path } = change;
+        const created = options.dryRun
+          ? !(await client.call(existsVariable, { workspace, path }))
+          : await store(client, workspace, change).catch((cause: CliError) => {
+              throw stoppedAt(path, cause, done.length);
+            });
+        done.push({ path, created });
+        if (!options.json)
+          note(`${options.dryRun ? "would be " : ""}${created ? "created" : "changed"} ${path}`);
+      }
+    });
+    if (options.json) printJson(done);
+  });
+
+function stoppedAt(path: string, cause: CliError, done: number): CliError {
+  const hint = `${done} before it are stored; what is stored already is only changed by another try`;
+  return new CliError(cause.name, `${path}: ${cause.message}`, { hint, exit_code: cause.exit_code });
+}
+
+async function textOf(file: string): Promise<string> {
+  if (file === "-") return Bun.stdin.text();
+  try {
+    return await Bun.file(file).text();
+  } catch (cause) {
+    throw usageError(`${file} cannot be read: ${(cause as Error).message}`);
+  }
+}
+
+export default noun(
+  "variable",
+  "read and write variables and secrets",
+  set,
+  get,
+  list,
+  remove,
+  rename,
+  importFile,
+);

@@ -3,13 +3,14 @@ import { runPreview } from "../../src/features/jobs/preview-operations.ts";
 import { runFlowByPath, runScriptByPath } from "../../src/features/jobs/run-operations.ts";
 import { createWorkspace, listWorkspaces } from "../../src/features/workspaces/operations.ts";
 import { workspaceFor } from "../command.ts";
+import type { FileLanguage } from "../commands/script.ts";
 import type { Client } from "../transport.ts";
 import type { JobRef } from "./follow.ts";
 
 /** What is run. */
 export type Code =
   /** A script, or else a flow, of this path. */
-  { path: string } | { flow: string } | { content: string; language: "bun" | "bash" | "python3" };
+  { path: string } | { flow: string } | { content: string; language: FileLanguage };
 
 /** When a job is due, in the server's own words; a delay counts from when the server hears of it. */
 export type When = { scheduled_for: Date } | { scheduled_in_secs: number };
