@@ -287,6 +287,42 @@ describe("a flow", () => {
   });
 });
 
+test("an argument that the schema marks as a password is never stored in plain", async () => {
+  const schema = {
+    type: "object",
+    properties: {
+      one: { type: "string", format: "password" },
+      two: { password: true },
+      three: { type: "string" },
+    },
+  };
+  const content = `export const main = (one: string, two: unknown, three: string) => {
+    console.log(one, three);
+    return [one.length, two, three];
+  }`;
+  await deploy(ask, "acme", "u/admin/login", content, { schema });
+  const given = { one: `${SECRET}-given`, two: { deep: 1 }, three: "shown" };
+  const { result, args, log } = await run("u/admin/login", given);
+  expect(result).toEqual([given.one.length, { deep: 1 }, "shown"]);
+  const sealed = expect.stringMatching(/^\$encrypted:v1:/);
+  expect(args).toEqual({ one: sealed, two: sealed, three: "shown" });
+  expect(log).toBe("***** shown\n");
+  const referring = { one: "$var:u/admin/secret", two: null, three: "" };
+  expect((await run("u/admin/login", referring)).args).toEqual(referring);
+
+  const step = { type: "rawscript", language: "bun", content: "export const main = (x: string) => x.length" };
+  const input_transforms = { x: { type: "javascript", expr: "flow_input.one" } };
+  const value = { modules: [{ id: "a", value: { ...step, input_transforms } }] };
+  await expectOk(
+    ask("POST", "/w/acme/flows/create", { path: "u/admin/login_flow", summary: "", value, schema }),
+  );
+  const flow = await ended(
+    (await expectOk(ask("POST", "/w/acme/jobs/run/f/u/admin/login_flow", given))).text,
+  );
+  expect([flow.result, flow.args.one]).toEqual([given.one.length, sealed]);
+  expect((await readStored(server)).includes(given.one)).toBe(false);
+});
+
 test("secrets that jobs are given, print and fail with are in no file, list, error, log or audit row", async () => {
   await using own = await startTestServer();
   const { ask: admin } = await own.workspace();

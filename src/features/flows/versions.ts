@@ -6,6 +6,7 @@ import { NotFound } from "../../errors.ts";
 import type { FlowValue } from "../../flow-engine/types.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { NotRunnable } from "../permissions.ts";
+import { passwordsOf } from "../jobs/sealed.ts";
 import { type Flow, type FlowVersion, flows, flowVersions } from "./tables.ts";
 
 /** What running a flow needs to know: the steps of one version, and what holds for the flow whichever version it is. */
@@ -25,6 +26,8 @@ export interface DeployedFlow {
   /** Who deployed the version. */
   created_by: string;
   extra_perms: Record<string, boolean>;
+  /** Names of the arguments that are not stored in plain. */
+  passwords: string[];
 }
 
 const MAX_CACHED = 1_000;
@@ -227,6 +230,7 @@ function toDeployed({ flow, version }: FlowAt): DeployedFlow {
     on_behalf_of_email: flow.on_behalf_of_email ?? undefined,
     created_by: version.created_by,
     extra_perms: flow.extra_perms,
+    passwords: passwordsOf(version.schema),
   };
 }
 

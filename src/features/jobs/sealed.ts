@@ -5,6 +5,7 @@
  */
 import type { App } from "../../context.ts";
 import { BadRequest } from "../../errors.ts";
+import { isReference } from "../resources/interpolate.ts";
 import { decryptSecret, encryptSecret } from "../workspaces/secrets.ts";
 
 const MARK = "$encrypted:";
@@ -46,6 +47,34 @@ export async function openSealed(app: App, runner: Runner, sealed: string): Prom
   } catch {
     return text;
   }
+}
+
+/** Names of the arguments that a schema marks as passwords, by `format` or as existing clients do. */
+export function passwordsOf(schema: unknown): string[] {
+  const properties = (schema as { properties?: unknown } | null | undefined)?.properties;
+  if (typeof properties !== "object" || properties === null) return [];
+  return Object.entries(properties)
+    .filter(([, field]) => field?.format === "password" || field?.password === true)
+    .map(([name]) => name);
+}
+
+/**
+ * Arguments as they may be stored: those of these names are sealed, unless they refer to something.
+ * @param args JSON text of an object
+ */
+export async function sealArguments(
+  app: App,
+  runner: Runner,
+  args: string,
+  names: readonly string[],
+): Promise<string> {
+  const value = JSON.parse(args) as Record<string, unknown>;
+  for (const name of names) {
+    const given = Object.hasOwn(value, name) ? value[name] : undefined;
+    if (given === undefined || given === null || given === "" || isReference(given)) continue;
+    value[name] = await sealValue(app, runner, given);
+  }
+  return JSON.stringify(value);
 }
 
 /** Every text in the value that holds one of the secrets is sealed. The value itself is left as it is. */

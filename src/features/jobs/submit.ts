@@ -22,6 +22,7 @@ import { resolveMember } from "../workspaces/members.ts";
 import { storedEntrypoint } from "./entrypoints.ts";
 import { discardUploads } from "./form-data.ts";
 import { interpolate } from "./interpolate.ts";
+import { sealArguments } from "./sealed.ts";
 import { UNFINISHED } from "./unfinished.ts";
 
 /** What the caller may ask of any run. */
@@ -149,11 +150,13 @@ async function flowOf(
 export async function flowSubmission(
   ctx: WorkspaceContext,
   flow: DeployedFlow,
-  args: string,
+  given: string,
   options: RunOptions,
 ): Promise<Submission> {
   const { workspace_id } = ctx.caller.member;
-  const { value, on_behalf_of_email } = flow;
+  const { value, on_behalf_of_email, passwords } = flow;
+  const runs_as = on_behalf_of_email === undefined ? undefined : await onBehalfOf(ctx, on_behalf_of_email);
+  const args = passwords.length === 0 ? given : await withoutPasswords(ctx, given, passwords, runs_as);
   const scope = { workspace_id, args };
   const key = value.concurrency_key ?? `${workspace_id}/flow/${flow.path}`;
   return {
@@ -167,7 +170,7 @@ export async function flowSubmission(
     timeout_s: shorter(options.timeout, flow.timeout_s),
     args,
     visible_to_owner: !options.invisible_to_owner && !flow.visible_to_runner_only,
-    runs_as: on_behalf_of_email === undefined ? undefined : await onBehalfOf(ctx, on_behalf_of_email),
+    runs_as,
     concurrency: value.concurrent_limit
       ? {
           limit: value.concurrent_limit,
@@ -183,11 +186,13 @@ export async function flowSubmission(
 export async function scriptSubmission(
   ctx: WorkspaceContext,
   deployed: Deployed,
-  args: string,
+  given: string,
   options: RunOptions,
 ): Promise<Submission> {
   const { workspace_id } = ctx.caller.member;
-  const { concurrency, on_behalf_of_email } = deployed;
+  const { concurrency, on_behalf_of_email, passwords } = deployed;
+  const runs_as = on_behalf_of_email === undefined ? undefined : await onBehalfOf(ctx, on_behalf_of_email);
+  const args = passwords.length === 0 ? given : await withoutPasswords(ctx, given, passwords, runs_as);
   const scope = { workspace_id, args };
   return {
     kind: "script",
@@ -199,7 +204,7 @@ export async function scriptSubmission(
     timeout_s: shorter(options.timeout, deployed.timeout_s),
     args,
     visible_to_owner: !options.invisible_to_owner && !deployed.visible_to_runner_only,
-    runs_as: on_behalf_of_email === undefined ? undefined : await onBehalfOf(ctx, on_behalf_of_email),
+    runs_as,
     concurrency: concurrency && {
       ...concurrency,
       key: interpolate(concurrency.key ?? `${workspace_id}/script/${deployed.path}`, scope),
@@ -207,6 +212,17 @@ export async function scriptSubmission(
     cache_ttl: options.cache_ttl || deployed.cache_ttl,
     delete_after_use: deployed.delete_after_use,
   };
+}
+
+/** The arguments with passwords sealed, for whom the job runs as. */
+function withoutPasswords(
+  { app, caller }: WorkspaceContext,
+  args: string,
+  passwords: string[],
+  runs_as: Submission["runs_as"],
+): Promise<string> {
+  const email = runs_as?.email ?? caller.identity.email;
+  return sealArguments(app, { workspace_id: caller.member.workspace_id, email }, args, passwords);
 }
 
 async function onBehalfOf(

@@ -5,6 +5,7 @@ import type { Reader } from "../../database/database.ts";
 import { NotFound } from "../../errors.ts";
 import { perApp } from "../../lib/per-app.ts";
 import type { RunnableLanguage, RunnableVersion } from "../../runner/types.ts";
+import { passwordsOf } from "../jobs/sealed.ts";
 import type { SignatureRule } from "../jobs/signatures.ts";
 import { NotRunnable } from "../permissions.ts";
 import { type Script, scripts } from "./tables.ts";
@@ -26,6 +27,8 @@ export interface Deployed {
   on_behalf_of_email: string | undefined;
   created_by: string;
   extra_perms: Record<string, boolean>;
+  /** Names of the arguments that are not stored in plain. */
+  passwords: string[];
   /** How a request to its webhooks must be signed. */
   signature: SignatureRule | undefined;
 }
@@ -214,6 +217,7 @@ function toDeployed(row: Script): Deployed {
     on_behalf_of_email: row.on_behalf_of_email ?? undefined,
     created_by: row.created_by,
     extra_perms: row.extra_perms,
+    passwords: passwordsOf(row.schema),
     signature: row.signature ?? undefined,
   };
 }
