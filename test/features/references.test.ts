@@ -406,4 +406,4 @@ test("secrets that jobs are given, print and fail with are in no file, list, err
       expect(everything.includes(form)).toBe(false);
     }
   }
-});
+}, 60_000);

@@ -63,7 +63,7 @@ describe("a resource", () => {
       path: "u/dev/db2",
       resource_type: "mysql",
     });
-    expect(renamed.text).toBe("resource u/dev/db2 updated");
+    expect(renamed.text).toStartWith("resource u/dev/db2 updated\nwarning: ");
     expect(await get("u/dev/db2")).toMatchObject({ resource_type: "mysql", value: null });
     const exists = async (path: string) => (await as.dev!("GET", `${w}/exists/${path}`)).json();
     expect([await exists("u/dev/db"), await exists("u/dev/db2")]).toEqual([false, true]);

@@ -35,7 +35,9 @@ export class QueryError extends Error {
       if (typeof facts[name] === "string" || typeof facts[name] === "number")
         this[name] = String(facts[name]);
     }
-    if (facts.line !== undefined) this.line = facts.line;
+    // Errors have a hidden `line` of their own, of this program's source.
+    if (facts.line !== undefined)
+      Object.defineProperty(this, "line", { value: facts.line, enumerable: true });
   }
 }
 
