@@ -5,8 +5,8 @@ import type { Reader } from "../../database/database.ts";
 import { NotFound } from "../../errors.ts";
 import type { FlowValue } from "../../flow-engine/types.ts";
 import { perApp } from "../../lib/per-app.ts";
-import { NotRunnable } from "../permissions.ts";
 import { passwordsOf } from "../jobs/sealed.ts";
+import { NotRunnable } from "../permissions.ts";
 import { type Flow, type FlowVersion, flows, flowVersions } from "./tables.ts";
 
 /** What running a flow needs to know: the steps of one version, and what holds for the flow whichever version it is. */

@@ -167,7 +167,7 @@ export const getResourceValueInterpolated = operation({
   audit: SECRET_READ,
   run: async (ctx, { path, query, workspace }) => {
     const facts = query.job_id === undefined ? {} : await factsOf(ctx, workspace, query.job_id);
-    return valueForCaller(ctx, path, (name) => facts[name]);
+    return valueForCaller(ctx, path, (name) => (Object.hasOwn(facts, name) ? facts[name] : undefined));
   },
 });
 
