@@ -1,4 +1,5 @@
 /** One run of one job in one child, from its start to its outcome. */
+import { SvcError } from "../errors.ts";
 import type { Child } from "./child.ts";
 import { baseEnvironment, ChildEnded, type ChildExit, LoadFault, loadVersion } from "./child.ts";
 import type { OutputSink } from "./output.ts";
@@ -183,8 +184,7 @@ export class JobRun {
       for (const secret of plain.secrets) child.output.secrets.add(secret);
       answer = { t: "referred", args: withToken(plain, child) };
     } catch (cause) {
-      const { name, message } = cause as Error;
-      answer = { t: "referred", error: { name, message } };
+      answer = { t: "referred", error: this.#toldOf(cause) };
     }
     if (this.#stopping || this.#settled || child.exited) return;
     try {
@@ -192,6 +192,13 @@ export class JobRun {
     } catch {
       this.#channelLost();
     }
+  }
+
+  /** What goes wrong inside the server is the operator's matter. */
+  #toldOf(cause: unknown): JobError {
+    if (cause instanceof SvcError) return { name: cause.name, message: cause.message };
+    this.#o.options.log("error", "references could not be followed", { error: String(cause) });
+    return { name: "InternalErr", message: "the server could not follow the references; its log says more" };
   }
 
   /** A process that ends loses its channel first: how it ended says more. */

@@ -50,7 +50,10 @@ const MISTAKES: [args: string[], error: string, hint?: string][] = [
     "there is no file none.ts",
     "the path of a script begins with u/ or f/, such as u/ann/hello",
   ],
-  [["run", "./bad.json"], "bad.json: the language is told by the ending, one of .ts .mts .js .mjs .sh .py"],
+  [
+    ["run", "./bad.json"],
+    "bad.json: the language is told by the ending, one of .ts .mts .js .mjs .sh .py .pg.sql .my.sql .sqlite.sql .gql",
+  ],
   [["script", "push", "none.ts", "u/a/b"], "there is no file none.ts"],
   [["script", "push", "a.ts"], "the path is missing", "svc script push <file> u/<user>/<name>"],
   [

@@ -251,6 +251,15 @@ describe("a query of PostgreSQL", () => {
     expect(JSON.stringify(result)).not.toContain("open-sesame");
   });
 
+  test("falls back to a connection without TLS where that is all there is, unless told otherwise", async () => {
+    const { sslmode: _, ...unsaid }: Record<string, unknown> = { ...pg, password: PASSWORD };
+    for (const database of [unsaid, { ...unsaid, sslmode: "allow" }]) {
+      expect((await onPg("SELECT 1 AS x", { database })).result).toEqual([{ x: 1 }]);
+    }
+    const unknown = await onPg("SELECT 1", { database: { ...unsaid, sslmode: "maybe" } });
+    expect(unknown.result.error.message).toContain("sslmode maybe is not known");
+  });
+
   test("says what is missing where there is no database", async () => {
     const { result } = await run("postgresql", "SELECT 1");
     expect(result.error.message).toContain("argument database must be a resource of type postgresql");

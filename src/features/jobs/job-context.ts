@@ -6,7 +6,7 @@ import { resolveMember } from "../workspaces/members.ts";
 /**
  * What the server does for a job, it does with the rights the job runs with. Nothing written leaves an audit row by
  * itself.
- * @throws NotFound when whom it runs as has left the workspace
+ * @throws NotFound when whom it runs as has left the workspace, or is disabled there
  */
 export async function jobContext(app: App, job: Job): Promise<WorkspaceContext> {
   const identity: Identity = {
@@ -24,7 +24,9 @@ export async function jobContext(app: App, job: Job): Promise<WorkspaceContext> 
     },
   };
   const member = await resolveMember(app, identity, job.workspace_id);
-  if (!member) throw new NotFound(`user ${job.email} in workspace ${job.workspace_id}`);
+  if (!member || member.disabled) {
+    throw new NotFound(`active user ${job.email} in workspace ${job.workspace_id}`);
+  }
   return {
     app,
     caller: { identity, member },

@@ -92,7 +92,7 @@ class InvalidPreprocessorResult(Exception):
 
 
 class BadReference(Exception):
-    pass
+    """Carries the name that the server has for what went wrong."""
 
 
 def to_json(value, limit, who="main"):
@@ -215,7 +215,7 @@ def without_references(text):
     send({"t": "refer", "args": text})
     answer = receive()
     if "args" not in answer:
-        raise BadReference(answer["error"]["message"])
+        raise BadReference(answer["error"]["name"], answer["error"]["message"])
     return answer["args"]
 
 
@@ -272,7 +272,7 @@ def run(message):
         if message.get("preprocessor_input") is not None and "preprocessed_args" not in outcome:
             outcome["error"]["message"] = "the preprocessor failed: " + outcome["error"]["message"]
         if isinstance(error, BadReference):
-            outcome["error"]["name"] = "BadRequest"
+            outcome["error"]["name"], outcome["error"]["message"] = error.args
         if isinstance(error, (BadReference, ResultNotSerializable, ResultTooLarge, MissingFunction, InvalidPreprocessorResult)):
             outcome["error"].pop("stack", None)
     end_output(("\0%s\0" % load["nonce"]).encode())

@@ -20,17 +20,32 @@ interface Opened {
   close(): Promise<void>;
 }
 
+/** Where to connect, and how. */
+interface Target {
+  adapter: "postgres" | "mysql";
+  host: string;
+  port: number;
+  user: string;
+  password: string;
+  database: string;
+  /** As libpq has it (PostgreSQL §34.19). */
+  sslmode: string;
+  /** Certificates that the server's must come from. */
+  ca: string | undefined;
+}
+
 /**
  * @param resource of type postgresql or mysql
  * @throws QueryError that names the server, never the password
  */
 export async function connect(adapter: "postgres" | "mysql", resource: Resource): Promise<Opened> {
-  const options = adapter === "postgres" ? postgresOptions(resource) : mysqlOptions(resource);
+  const target = adapter === "postgres" ? postgresTarget(resource) : mysqlTarget(resource);
   let client: SQL | undefined;
   try {
     client = new SQL({
-      ...options,
       adapter,
+      url: urlOf(target),
+      ...(target.ca === undefined ? {} : { tls: { ca: target.ca } }),
       max: 1,
       bigint: true,
       idleTimeout: 0,
@@ -46,41 +61,51 @@ export async function connect(adapter: "postgres" | "mysql", resource: Resource)
   } catch (cause) {
     await client?.close({ timeout: 0 }).catch(() => {});
     const { message, ...facts } = plainFacts(cause, resource);
-    const where = `${options.username}@${options.hostname}:${options.port}/${options.database}`;
-    throw new QueryError(`cannot connect to ${where}: ${message}`, facts);
+    const { user, host, port, database } = target;
+    throw new QueryError(`cannot connect to ${user}@${host}:${port}/${database}: ${message}`, facts);
   }
 }
 
-function postgresOptions(resource: Resource) {
-  const { sslmode = "prefer", root_certificate_pem } = resource;
+/** The client understands the modes of TLS in a URL alone. */
+function urlOf({ adapter, host, port, user, password, database, sslmode }: Target): string {
+  const [name, secret, path] = [user, password, database].map(encodeURIComponent);
+  const at = host.includes(":") ? `[${host}]` : host;
+  return `${adapter}://${name}:${secret}@${at}:${port}/${path}?sslmode=${sslmode}`;
+}
+
+function postgresTarget(resource: Resource): Target {
   return {
-    hostname: textOf(resource.host) ?? "localhost",
+    adapter: "postgres",
+    host: textOf(resource.host) ?? "localhost",
     port: Number(resource.port ?? 5432),
-    username: textOf(resource.user) ?? "postgres",
+    user: textOf(resource.user) ?? "postgres",
     password: textOf(resource.password) ?? "",
     database: textOf(resource.dbname) ?? "postgres",
-    ...tlsOf(String(sslmode || "prefer"), textOf(root_certificate_pem)),
-    connection: { application_name: "svc" },
+    ...tlsOf(textOf(resource.sslmode) ?? "prefer", textOf(resource.root_certificate_pem)),
   };
 }
 
-function mysqlOptions(resource: Resource) {
+function mysqlTarget(resource: Resource): Target {
   return {
-    hostname: textOf(resource.host) ?? "localhost",
+    adapter: "mysql",
+    host: textOf(resource.host) ?? "localhost",
     port: Number(resource.port ?? 3306),
-    username: textOf(resource.user) ?? "root",
+    user: textOf(resource.user) ?? "root",
     password: textOf(resource.password) ?? "",
     database: textOf(resource.database) ?? "",
     ...tlsOf(resource.ssl ? "require" : "disable", textOf(resource.root_certificate_pem)),
   };
 }
 
-/** libpq §34.19: only the two that say so look at the certificate; with a root certificate `require` does too. */
-function tlsOf(mode: string, ca: string | undefined) {
-  if (mode === "disable") return { tls: false };
-  const verifies = mode === "verify-ca" || mode === "verify-full" || (mode === "require" && ca !== undefined);
-  const named = mode === "require" && ca !== undefined ? "verify-ca" : mode;
-  return { sslmode: named, tls: { rejectUnauthorized: verifies, ...(ca === undefined ? {} : { ca }) } };
+const MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
+
+/** Only the last two look at the certificate, and `require` when it is said where that must come from. */
+function tlsOf(mode: string, ca: string | undefined): Pick<Target, "sslmode" | "ca"> {
+  if (!MODES.includes(mode))
+    throw new QueryError(`sslmode ${mode} is not known: use one of ${MODES.join(", ")}`);
+  if (mode === "require" && ca !== undefined) return { sslmode: "verify-ca", ca };
+  if (mode.startsWith("verify")) return { sslmode: mode, ca };
+  return { sslmode: mode === "allow" ? "prefer" : mode, ca: undefined };
 }
 
 function textOf(value: unknown): string | undefined {
