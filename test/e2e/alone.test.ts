@@ -50,6 +50,27 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
     expect([code, out.trim(), err]).toEqual([0, "true", expect.anything()]);
   }, 60_000);
 
+  test("queries are run, and resources are checked, with nothing but what it brings", async () => {
+    const { svc, folder } = place();
+    writeFileSync(join(folder, "sum.sqlite.sql"), "-- $1 n (int)\nSELECT $1 + 1 AS n");
+    const sum = await svc(["run", "./sum.sqlite.sql", "-d", '{"n":41}']);
+    expect([sum.code, JSON.parse(sum.out), sum.err]).toEqual([0, [{ n: 42 }], ""]);
+    const database = { host: "127.0.0.1", port: 1, dbname: "none", password: "open-sesame" };
+    writeFileSync(join(folder, "one.pg.sql"), "SELECT 1 AS one");
+    const refused = await svc(["run", "./one.pg.sql", "-d", JSON.stringify({ database })]);
+    expect([refused.code, refused.err]).toEqual([
+      1,
+      expect.stringContaining("cannot connect to postgres@127.0.0.1:1"),
+    ]);
+    expect(refused.err).not.toContain("open-sesame");
+    const resource = ["resource", "set", "u/ann/db", JSON.stringify({ host: 5 }), "--type", "postgresql"];
+    const warned = await svc(resource);
+    expect([warned.code, warned.err]).toEqual([
+      0,
+      expect.stringMatching(/^warning: .*\/host must be string/),
+    ]);
+  }, 60_000);
+
   test("a second server on the same directory refuses and names the owner", async () => {
     const made = place();
     const server = await made.serve();
