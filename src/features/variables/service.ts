@@ -1,7 +1,8 @@
 import { and, asc, eq, getTableColumns, gt, isNull, or } from "drizzle-orm";
 import type { WorkspaceContext } from "../../context.ts";
 import { startsWith } from "../../database/conditions.ts";
-import type { Reader } from "../../database/database.ts";
+import { type Reader, statement } from "../../database/database.ts";
+import { sql } from "../../database/kit.ts";
 import { BadRequest, Forbidden, NotFound, Unauthorized } from "../../errors.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { canRead, canWrite, requireManage } from "../permissions.ts";
@@ -36,10 +37,37 @@ interface Options {
 const at = (ctx: WorkspaceContext, path: string) =>
   and(eq(variables.workspace_id, ctx.caller.member.workspace_id), eq(variables.path, path));
 
+const p = sql.placeholder;
+
+/** A row as the database gives it. */
+interface Raw extends Omit<Variable, "is_secret" | "is_oauth" | "expires_at" | "extra_perms"> {
+  is_secret: boolean | number;
+  is_oauth: boolean | number;
+  expires_at: Date | number | null;
+  extra_perms: Record<string, boolean> | string;
+}
+
+/** Scripts read variables while somebody waits for them: the query is made once. */
+const byPath = statement<{ workspace_id: string; path: string }, Raw[]>((q) =>
+  q
+    .select()
+    .from(variables)
+    .where(and(eq(variables.workspace_id, p("workspace_id")), eq(variables.path, p("path")))),
+);
+
 /** One row, unless it is gone by its own date. */
 async function find(ctx: WorkspaceContext, db: Reader, path: string): Promise<Variable | undefined> {
-  const [row] = await db.select().from(variables).where(at(ctx, path));
-  return row && row.expires_at !== null && row.expires_at <= ctx.app.clock() ? undefined : row;
+  const [raw] = await db.exec(byPath, { workspace_id: ctx.caller.member.workspace_id, path });
+  if (!raw) return undefined;
+  const { expires_at, extra_perms } = raw;
+  const row: Variable = {
+    ...raw,
+    is_secret: Boolean(raw.is_secret),
+    is_oauth: Boolean(raw.is_oauth),
+    expires_at: expires_at === null ? null : new Date(expires_at),
+    extra_perms: typeof extra_perms === "string" ? JSON.parse(extra_perms) : extra_perms,
+  };
+  return row.expires_at !== null && row.expires_at <= ctx.app.clock() ? undefined : row;
 }
 
 /** @throws NotFound, also when the caller may not read it */
