@@ -2,30 +2,18 @@
 import { SvcError } from "../errors.ts";
 import type { Child } from "./child.ts";
 import { baseEnvironment, ChildEnded, type ChildExit, LoadFault, loadVersion } from "./child.ts";
+import { stopElsewhere } from "./elsewhere.ts";
 import type { OutputSink } from "./output.ts";
 import type { Done, Exec, FromChild, Load, Referred, Run } from "./protocol.ts";
 import type { RuntimeFiles } from "./runtime-files.ts";
 import { MaskedText } from "./secrets.ts";
 import { share } from "./shared-folder.ts";
 import { runShell } from "./shell.ts";
-import type {
-  JobError,
-  RunnableLanguage,
-  RunnableVersion,
-  RunnerOptions,
-  RunOutcome,
-  RunRequest,
-} from "./types.ts";
+import type { JobError, RunnableVersion, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
 import type { VersionFiles } from "./version-files.ts";
 
 /** End marks that do not come: the script closed its own stdout or stderr. */
 const FENCE_MS = 1_000;
-
-/** Languages whose statements run in another process than the child. */
-const RUNS_ELSEWHERE = new Set<RunnableLanguage>(["postgresql", "mysql"]);
-
-/** How long ending what runs there may take. */
-const STOP_MS = 2_000;
 
 /** How long a process without a channel is given to turn out to have ended. */
 const CHANNEL_MS = 500;
@@ -285,9 +273,7 @@ export class JobRun {
     child.onExit = undefined;
     child.onMessage = undefined;
     child.onDisconnect = undefined;
-    const elsewhere = RUNS_ELSEWHERE.has(this.#o.request.version.language);
-    const stopped = elsewhere && !child.exited ? stopElsewhere(child) : Promise.resolve();
-    stopped
+    stopElsewhere(child, this.#o.request.version.language)
       .then(() => child.destroy())
       .then(
         () => this.#settle(outcome, false),
@@ -354,26 +340,6 @@ export class JobRun {
     };
     return { kind: "failure", error };
   }
-}
-
-/** A database goes on with a statement whose client has gone: the child, which knows how, is told to end it. */
-function stopElsewhere(child: Child): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, STOP_MS);
-    const done = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    child.onMessage = (message) => {
-      if (message.t === "stopped") done();
-    };
-    child.onExit = done;
-    try {
-      child.send({ t: "stop" });
-    } catch {
-      done();
-    }
-  });
 }
 
 function withToken(
