@@ -26,6 +26,7 @@ import { backgroundSettled } from "./lib/background.ts";
 import { randomText } from "./lib/ids.ts";
 import { loadInstanceKey } from "./lib/instance-key.ts";
 import { createLog } from "./lib/log.ts";
+import { createMeters, tally } from "./lib/meters.ts";
 import { createQueue } from "./queue/queue.ts";
 import { createRunner } from "./runner/runner.ts";
 import { createPruner } from "./worker/pruner.ts";
@@ -37,10 +38,10 @@ import { createWorker } from "./worker/worker.ts";
 const MB = 1_000_000;
 
 /** The public address may be set at any time; until it is, it is where the server listens. */
-function urlsOf(app: Pick<App, "settings">, internal: string): App["urls"] {
+function urlsOf(app: Pick<App, "settings">, url: string, internal = url): App["urls"] {
   return {
     get base() {
-      return app.settings.get("base_url")?.replace(/\/$/, "") ?? internal;
+      return app.settings.get("base_url")?.replace(/\/$/, "") ?? url;
     },
     internal,
   };
@@ -54,8 +55,8 @@ export interface RunningApp {
   fetchAsOperator: (request: Request) => Response | Promise<Response>;
   /** Path of the one-time setup page, while no user exists. */
   setupPath: () => Promise<string | undefined>;
-  /** Where the server can be reached, once that is known. */
-  listenAt: (url: string) => void;
+  /** Where the server can be reached, once that is known, and where by what runs on this machine. */
+  listenAt: (url: string, internal?: string) => void;
   stop: () => Promise<void>;
 }
 
@@ -70,7 +71,7 @@ export type JobsRole = "all" | "own" | "none";
  * @throws what the database says when it cannot be opened or is newer than this executable
  */
 export async function createApp(config: Config, role: JobsRole = "all"): Promise<RunningApp> {
-  const log = createLog(config.log_level);
+  const log = createLog(config.log_level, config.log_format);
   const db = await connect({
     data_dir: config.data_dir,
     database_url: config.database_url,
@@ -79,9 +80,11 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
   });
   const app = { config, db, log } as { -readonly [K in keyof App]: App[K] };
   app.events = createEvents();
+  app.events.onAnyFinished(({ status }) => tally(app.meters.finished, status));
   app.queue = createQueue(`${hostname()}-${process.pid}-${randomText(5)}`, role === "own");
   app.clock = () => new Date();
   app.urls = urlsOf(app, "");
+  app.meters = createMeters();
   app.accepting = true;
   const started: (() => Promise<void>)[] = [() => db.close()];
   const stopStarted = async () => {
@@ -167,8 +170,8 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
     fetch: network.fetch,
     fetchAsOperator: local.fetch,
     setupPath: () => openSetup(app),
-    listenAt(url) {
-      app.urls = urlsOf(app, url);
+    listenAt(url, internal = url) {
+      app.urls = urlsOf(app, url, internal);
     },
     stop() {
       app.accepting = false;

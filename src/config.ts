@@ -11,6 +11,8 @@ interface Setting {
   kind: "text" | "number" | "secret";
   default: string | number | undefined;
   meaning: string;
+  /** The only values there are; left out, any text will do. */
+  oneOf?: readonly string[];
 }
 
 const cores = availableParallelism();
@@ -199,11 +201,62 @@ export const SETTINGS = {
     default: undefined,
     meaning: "domain of the session cookie",
   },
+  tls_cert: {
+    variable: "SVC_TLS_CERT",
+    kind: "text",
+    default: undefined,
+    meaning: "file with the certificate chain (PEM): the server then speaks https",
+  },
+  tls_key: {
+    variable: "SVC_TLS_KEY",
+    kind: "text",
+    default: undefined,
+    meaning: "file with the certificate's key (PEM)",
+  },
+  trusted_proxies: {
+    variable: "SVC_TRUSTED_PROXIES",
+    kind: "text",
+    default: undefined,
+    meaning: "addresses or CIDR ranges, comma separated, whose X-Forwarded-* headers are believed",
+  },
+  anonymous_rate: {
+    variable: "SVC_ANONYMOUS_RATE",
+    kind: "number",
+    default: 3_000,
+    meaning: "calls without credentials that one address may make in a minute; 0 means no limit",
+  },
+  failed_auth_rate: {
+    variable: "SVC_FAILED_AUTH_RATE",
+    kind: "number",
+    default: 10_000,
+    meaning: "refused credentials of one address in a minute after which each answer takes 2 s; 0: never",
+  },
+  metrics: {
+    variable: "SVC_METRICS",
+    kind: "text",
+    default: "on",
+    oneOf: ["on", "off"],
+    meaning: "on or off: whether /api/metrics is served",
+  },
+  metrics_token: {
+    variable: "SVC_METRICS_TOKEN",
+    kind: "secret",
+    default: undefined,
+    meaning: "bearer token that reads /api/metrics and nothing else",
+  },
   log_level: {
     variable: "SVC_LOG_LEVEL",
     kind: "text",
     default: "info",
-    meaning: "debug, info, warn or error",
+    oneOf: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
+    meaning: "debug (with a line for each request), info, warn, error or silent",
+  },
+  log_format: {
+    variable: "SVC_LOG_FORMAT",
+    kind: "text",
+    default: "auto",
+    oneOf: ["auto", "json", "pretty"],
+    meaning: "json, pretty, or auto: pretty on a terminal",
   },
 } as const satisfies Record<string, Setting>;
 
@@ -240,6 +293,9 @@ export function loadConfig(
     config[name] = setting.kind === "number" ? Number(given) : given;
     if (setting.kind === "number" && !(Number.isFinite(config[name]) && Number(config[name]) >= 0)) {
       problems.push(`${setting.variable}=${given}: must be a number, 0 or more (${setting.meaning})`);
+    }
+    if (setting.oneOf && !setting.oneOf.includes(String(given))) {
+      problems.push(`${setting.variable}=${given}: must be one of ${setting.oneOf.join(", ")}`);
     }
   }
   if (problems.length > 0) throw new BadRequest(`bad settings:\n${problems.join("\n")}`);

@@ -5,6 +5,7 @@ import type { Events } from "./events/events.ts";
 import type { Settings } from "./features/settings/store.ts";
 import type { Audit } from "./http/operation.ts";
 import type { Log } from "./lib/log.ts";
+import type { Meters } from "./lib/meters.ts";
 import type { Queue } from "./queue/queue.ts";
 import type { Runner } from "./runner/types.ts";
 
@@ -17,6 +18,7 @@ export interface App {
   readonly runner: Runner;
   readonly events: Events;
   readonly log: Log;
+  readonly meters: Meters;
   /** Now; tests move it. */
   readonly clock: () => Date;
   /** Public address without a trailing slash, and the one that jobs on this machine use. */

@@ -1,5 +1,6 @@
 /** `svc serve`: holds the data directory, listens on TCP and on the operator's socket, and drains when told to stop. */
-import { chmodSync, rmSync } from "node:fs";
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { chmodSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { serve as h3serve } from "h3";
 import { createApp, type RunningApp } from "./app.ts";
@@ -31,10 +32,12 @@ export async function startServer(config: Config): Promise<RunningServer> {
   try {
     running = await createApp(config);
     const { fetch, fetchAsOperator } = running;
-    const listener = await listen(config, fetch);
+    const listener = await listen(config, fetch, readCertificate(config));
     const socket = listenForOperator(config, fetchAsOperator);
     const url = listener.url;
-    running.listenAt(url);
+    // Scripts call the service back by an address that no certificate names: they do so without one.
+    const forJobs = config.tls_cert ? await listen({ host: "127.0.0.1", port: 0 }, fetch) : undefined;
+    running.listenAt(url, forJobs?.url);
     const stopApp = running.stop;
     return {
       ...running,
@@ -42,6 +45,7 @@ export async function startServer(config: Config): Promise<RunningServer> {
       async stop() {
         await stopApp();
         await listener.close();
+        await forJobs?.close();
         await socket?.stop(true);
         lock.release();
       },
@@ -53,13 +57,52 @@ export async function startServer(config: Config): Promise<RunningServer> {
   }
 }
 
+interface Certificate {
+  cert: string;
+  key: string;
+}
+
+/** @throws BadRequest when only one of the two files is named, or one cannot be read or does not hold what it should */
+function readCertificate({ tls_cert, tls_key }: Config): Certificate | undefined {
+  if (tls_cert === undefined && tls_key === undefined) return undefined;
+  if (tls_cert === undefined || tls_key === undefined) {
+    throw new BadRequest("https takes a certificate and its key: give both --tls-cert and --tls-key");
+  }
+  const cert = readPem(tls_cert, "certificate");
+  const key = readPem(tls_key, "private key");
+  let fits: boolean;
+  try {
+    fits = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+  } catch (cause) {
+    throw new BadRequest(`${tls_cert} and ${tls_key} cannot be used: ${(cause as Error).message}`, { cause });
+  }
+  if (!fits) throw new BadRequest(`${tls_key} is not the key of the certificate in ${tls_cert}`);
+  return { cert, key };
+}
+
+function readPem(path: string, what: string): string {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new BadRequest(`the ${what} cannot be read: ${(cause as Error).message}`, { cause });
+  }
+  if (/^-----BEGIN [A-Z ]+-----/m.test(text)) return text;
+  throw new BadRequest(`${path} holds no ${what} in PEM (RFC 7468)`);
+}
+
 /** Answers requests from the network, until closed. @throws BadRequest when the port is taken */
-export async function listen(config: Pick<Config, "host" | "port">, fetch: RunningApp["fetch"]) {
+export async function listen(
+  config: Pick<Config, "host" | "port">,
+  fetch: RunningApp["fetch"],
+  certificate?: Certificate,
+) {
   const options = {
     port: config.port,
     hostname: config.host,
     silent: true,
     gracefulShutdown: false,
+    ...(certificate ? { tls: certificate } : {}),
   } as const;
   try {
     // A stream may be silent for long; the server itself says when a wait is over.

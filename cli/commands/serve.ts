@@ -10,6 +10,8 @@ interface ServeOptions {
   dataDir?: string;
   host?: string;
   port?: string;
+  tlsCert?: string;
+  tlsKey?: string;
   json?: boolean;
   open?: boolean;
   qr?: boolean;
@@ -27,6 +29,8 @@ const settings = Object.values(SETTINGS)
 export default leaf("serve", "start the server", "directory")
   .option("--host <address>", "address to listen on (default 127.0.0.1)")
   .option("--port <number>", "port to listen on; 0 picks a free one (default 8000)")
+  .option("--tls-cert <file>", "speak https, with this certificate chain (PEM)")
+  .option("--tls-key <file>", "the certificate's key (PEM)")
   .option("--open", "development: open the browser")
   .option("--qr", "development: show the URL as a QR code")
   .option("--https", "development: serve with a self-signed certificate as well")
@@ -37,7 +41,13 @@ export default leaf("serve", "start the server", "directory")
   )
   .action(async (options: ServeOptions) => {
     const port = options.port === undefined ? undefined : wholeNumber("--port", options.port, 65_535);
-    const config = loadConfig({ data_dir: options.dataDir, host: options.host, port });
+    const config = loadConfig({
+      data_dir: options.dataDir,
+      host: options.host,
+      port,
+      tls_cert: options.tlsCert,
+      tls_key: options.tlsKey,
+    });
     if (options.qr && !options.tunnel && config.base_url === undefined && isLoopback(config.host)) {
       throw usageError(
         `--qr shows an address that others can reach, and ${config.host} is none: add --host 0.0.0.0`,

@@ -1,16 +1,26 @@
 /** Where a token can stand in a request, in the order of precedence. Whose it is, is asked of the features. */
+import type { Proxies } from "./proxies.ts";
+
+/** What decides whether a request comes from a page of this server. */
+export interface Site {
+  proxies: Proxies;
+  /** The configured public address, where there is one. */
+  base_url: string | undefined;
+}
 
 /**
  * `Authorization: Bearer X` (RFC 6750 §2.1), then the cookie `token`, then the query parameter `token`.
  * @param search the query string with its `?`, or ""
+ * @param site decides whether the cookie speaks for its owner; left out, that has been decided already
  */
-export function readToken(headers: Headers, search: string): string | undefined {
+export function readToken(request: Request, search: string, site?: Site): string | undefined {
+  const { headers } = request;
   const authorization = headers.get("authorization");
   if (authorization !== null && /^bearer /i.test(authorization)) return authorization.slice(7).trim();
   const cookie = headers.get("cookie");
-  if (cookie !== null && !isFromElsewhere(headers)) {
+  if (cookie !== null) {
     const value = cookieValue(cookie, "token");
-    if (value) return value;
+    if (value && !(site && isFromElsewhere(request, site))) return value;
   }
   if (search.includes("token=")) return new URLSearchParams(search).get("token") ?? undefined;
   return undefined;
@@ -18,11 +28,26 @@ export function readToken(headers: Headers, search: string): string | undefined 
 
 /**
  * A page of another site sends the browser's cookie along with a link (SameSite=Lax), and some calls by GET start jobs:
- * there the cookie does not speak for its owner (W3C Fetch Metadata §2.1). Clients that are no browser say nothing.
+ * there the cookie does not speak for its owner (W3C Fetch Metadata §2.1). Browsers without those headers (and all, on
+ * plain http) name the page's origin when they change something (RFC 6454 §7). Clients that are no browser say nothing
+ * of either: existing command lines send the cookie alone.
  */
-function isFromElsewhere(headers: Headers): boolean {
-  const site = headers.get("sec-fetch-site");
-  return site === "cross-site" || site === "same-site";
+export function isFromElsewhere(request: Request, site: Site): boolean {
+  const { headers } = request;
+  const fetchSite = headers.get("sec-fetch-site");
+  if (fetchSite !== null) return fetchSite !== "same-origin" && fetchSite !== "none";
+  if (request.method === "GET" || request.method === "HEAD") return false;
+  const origin = headers.get("origin");
+  return origin !== null && !isOwn(origin, request, site);
+}
+
+function isOwn(origin: string, request: Request, { proxies, base_url }: Site): boolean {
+  if (!URL.canParse(origin)) return false;
+  if (base_url !== undefined && new URL(base_url).origin === origin) return true;
+  const { host, https = request.url.startsWith("https:") } = proxies.forwarded(request);
+  const page = new URL(origin);
+  // A proxy that is not trusted may have taken https off; a page that came without it is never one of an https server.
+  return page.host === (host ?? request.headers.get("host")) && (page.protocol === "https:" || !https);
 }
 
 function cookieValue(header: string, name: string): string | undefined {

@@ -97,6 +97,8 @@ export interface Declaration<A extends Access, P extends string, Q, B, R> {
   ownWrites?: boolean;
   /** Allows any origin: job runs, results and approvals are called from pages elsewhere. */
   cors?: boolean;
+  /** Probes ask for it all the time: calls without credentials are not counted. */
+  uncounted?: boolean;
   /** A page for people: its path stands at the root, not below /api, and it is no part of the described interface. */
   page?: boolean;
   run: (ctx: ContextOf<A>, input: Input<P, Q, B>) => Promise<R> | R;
@@ -117,6 +119,7 @@ export interface Operation {
   bound?: boolean | undefined;
   ownWrites?: boolean | undefined;
   cors?: boolean | undefined;
+  uncounted?: boolean | undefined;
   page?: boolean | undefined;
   run: (ctx: never, input: never) => unknown;
 }

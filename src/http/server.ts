@@ -1,18 +1,16 @@
 /** Mounts operations on h3. Knows no feature: what it must ask one is handed in as hooks. */
 import { H3 } from "h3";
 import type { App, Identity } from "../context.ts";
-import { BadRequest, MethodNotAllowed, NotFound, SvcError, Unauthorized } from "../errors.ts";
-import { readToken } from "./credentials.ts";
+import { BadRequest, MethodNotAllowed, NotFound, SvcError } from "../errors.ts";
+import { readToken, type Site } from "./credentials.ts";
 import { execute, type Hooks } from "./execute.ts";
+import { createFrontDoor, type FrontDoor } from "./front-door.ts";
 import { parseBody, parseQuery, refuseNul } from "./input.ts";
 import { isGreedy, type Operation, rootOf } from "./operation.ts";
+import { addressOf, trustProxies } from "./proxies.ts";
+import { requestId } from "./request-id.ts";
 import { describeError, errorResponse, successResponse } from "./respond.ts";
-
-const CORS_HEADERS = {
-  "access-control-allow-origin": "*",
-  "access-control-allow-methods": "GET, POST, HEAD, OPTIONS",
-  "access-control-allow-headers": "content-type, authorization, idempotency-key",
-};
+import { finisher } from "./response-headers.ts";
 
 interface Mounted {
   /** Handles a request; `identity` is given when the way in already says who calls (the operator's socket). */
@@ -30,14 +28,19 @@ export function mount(
 ): Mounted {
   // What is malformed in a URL is told by `decode`, in this interface's own form.
   const h3 = new H3({ allowMalformedURL: true });
+  const proxies = trustProxies(app.config.trusted_proxies);
+  const site: Site = { proxies, base_url: app.config.base_url };
+  const door = createFrontDoor(app, site);
   const delivered = new Set(operations.filter(isDelivery).map((op) => op.path));
   for (const op of operations) {
-    const handle = toHandler(app, hooks, op, identify);
+    const handle = toHandler(app, hooks, op, door, site, identify);
+    const finish = finisher(app, proxies, op);
     const route = rootOf(op) + toRoute(op.path);
     h3.on(op.method, route, (event) => handle(event.req, event.context.params ?? {}));
     if (op.cors) {
       const answer = (status: number) => (event: { req: Request }) => {
-        const response = new Response(null, { status, headers: CORS_HEADERS });
+        const response = new Response(null, { status });
+        finish(event.req, requestId(event.req), response);
         if (delivered.has(op.path)) consent(event.req, response);
         return response;
       };
@@ -45,10 +48,21 @@ export function mount(
       if (op.method !== "GET") h3.on("HEAD", route, answer(200));
     }
   }
-  h3.all("/**", (event) =>
-    errorResponse(noRoute(operations, event.req.method, event.url.pathname), event.req.headers.get("accept")),
-  );
-  return { fetch: h3.fetch as Mounted["fetch"] };
+  const finish = finisher(app, proxies, undefined);
+  h3.all("/**", (event) => {
+    const error = (identify ? undefined : door.tooMany(event.req)) ?? noRoute(operations, event);
+    const response = errorResponse(error, event.req.headers.get("accept"));
+    finish(event.req, requestId(event.req), response);
+    return response;
+  });
+  const fetch = h3.fetch as Mounted["fetch"];
+  if (app.config.trusted_proxies === undefined) return { fetch };
+  return {
+    fetch(request) {
+      proxies.settle(request);
+      return fetch(request);
+    },
+  };
 }
 
 /** Events are sent to what anybody may call by POST. */
@@ -68,7 +82,9 @@ function consent(request: Request, response: Response): void {
   if (request.method === "OPTIONS") response.headers.set("allow", "POST");
 }
 
-function noRoute(operations: readonly Operation[], method: string, pathname: string): SvcError {
+function noRoute(operations: readonly Operation[], event: { req: Request; url: URL }): SvcError {
+  const { method } = event.req;
+  const { pathname } = event.url;
   const others = operations.filter((op) => toPattern(op).test(pathname)).map((op) => op.method);
   if (others.length > 0) {
     const allow = [...new Set(others)].sort().join(", ");
@@ -94,8 +110,20 @@ export function toRoute(path: string): string {
   );
 }
 
-function toHandler(app: App, hooks: Hooks, op: Operation, identify: (() => Identity) | undefined) {
+function toHandler(
+  app: App,
+  hooks: Hooks,
+  op: Operation,
+  door: FrontDoor,
+  site: Site,
+  identify: (() => Identity) | undefined,
+) {
+  const finish = finisher(app, site.proxies, op);
+  const admit = door.of(op);
+  const access = accessLog(app, op);
   return async (request: Request, parameters: Record<string, string>): Promise<Response> => {
+    const began = access && performance.now();
+    const id = requestId(request);
     let response: Response;
     try {
       const search = searchOf(request.url);
@@ -103,14 +131,14 @@ function toHandler(app: App, hooks: Hooks, op: Operation, identify: (() => Ident
       for (const name in parameters) input[name] = decode(parameters[name]!);
       let identity = identify?.();
       if (!identity) {
-        const token = readToken(request.headers, search);
+        const token = readToken(request, search, site);
         if (token !== undefined) {
           const found = hooks.resolveToken(app, token);
           identity = found instanceof Promise ? await found : found;
         }
+        // Before anything is read of what an unknown caller sends.
+        if (!identity) await admit(request, token);
       }
-      // Before anything is read of what an unknown caller sends.
-      if (!identity && op.access !== "anyone") throw new Unauthorized("a valid token is needed");
       if (op.query) input.query = parseQuery(op, search);
       if (op.body)
         input.body = await parseBody(op, request, app.settings.get("request_size_limit_mb") * 1_000_000);
@@ -120,14 +148,36 @@ function toHandler(app: App, hooks: Hooks, op: Operation, identify: (() => Ident
       response = successResponse(op.responds, value);
     } catch (thrown) {
       const error = isTooDeep(thrown) ? new BadRequest("the input is nested too deeply") : thrown;
-      logFailure(app, op, error);
+      logFailure(app, op, id, error);
       // A refused flush is told to whoever wrote; this call has an error of its own to tell.
       await app.db.settled()?.catch(() => {});
       response = errorResponse(error, request.headers.get("accept"));
     }
-    if (op.cors) for (const [name, value] of Object.entries(CORS_HEADERS)) response.headers.set(name, value);
+    finish(request, id, response);
     if (isDelivery(op)) consent(request, response);
+    if (access) access(request, id, parameters, response, performance.now() - began!);
     return response;
+  };
+}
+
+/**
+ * A line for each request of an operation, where the log's level asks for it. The route stands for the path, which may
+ * hold a signature or the token of a link.
+ */
+function accessLog(app: App, op: Operation) {
+  if (!app.log.isLevelEnabled("debug")) return undefined;
+  const route = rootOf(op) + op.path;
+  return (
+    request: Request,
+    request_id: string,
+    { workspace }: Record<string, string>,
+    { status, headers }: Response,
+    ms: number,
+  ) => {
+    const job = headers.get("svc-job-id") ?? undefined;
+    const address = addressOf(request);
+    const fields = { request_id, method: request.method, route, status, workspace, job, address };
+    app.log.debug({ ...fields, ms: Math.round(ms * 100) / 100 }, "request");
   };
 }
 
@@ -136,14 +186,14 @@ function isTooDeep(thrown: unknown): boolean {
   return thrown instanceof RangeError && thrown.message.includes("call stack");
 }
 
-function logFailure(app: App, op: Operation, error: unknown): void {
+function logFailure(app: App, op: Operation, request_id: string, error: unknown): void {
   const shape = describeError(error);
   if (shape.status < 500) return;
   const cause = error instanceof SvcError ? error.cause : error;
   // A failed query quotes its parameters: only what the database itself said of it is told.
   const said = cause instanceof Error && "params" in cause ? cause.cause : cause;
   const detail = said instanceof Error ? { error: said.message, stack: said.stack } : {};
-  app.log.error({ operation: op.name, name: shape.name, ...detail }, shape.message);
+  app.log.error({ request_id, operation: op.name, name: shape.name, ...detail }, shape.message);
 }
 
 function searchOf(url: string): string {

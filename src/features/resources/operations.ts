@@ -179,8 +179,7 @@ async function factsOf(
 ): Promise<Record<string, string | undefined>> {
   const job = await getJob(ctx, workspace, job_id);
   const facts = jobEnvironment(ctx.app, job, await placeInFlow(ctx.app, job));
-  const { headers, url } = ctx.request;
-  return { ...facts, WM_TOKEN: readToken(headers, new URL(url).search) };
+  return { ...facts, WM_TOKEN: readToken(ctx.request, new URL(ctx.request.url).search) };
 }
 
 export const existsResource = operation({
