@@ -4,6 +4,7 @@
  */
 import type { SQL } from "drizzle-orm";
 import type { BaseSQLiteDatabase } from "drizzle-orm/sqlite-core";
+import { BATCH, Histogram, SECONDS } from "../lib/meters.ts";
 import type { Dialect } from "./kit.ts";
 
 /** The query builder; what is awaited from it runs. Only what both dialects share: see design §4. */
@@ -53,6 +54,34 @@ export interface Tx extends Reader {
   lock(name: string): Promise<void>;
 }
 
+export interface CommitStats {
+  commits: number;
+  writes: number;
+  /** Writes in a commit, and seconds it took, flush included. */
+  batch: Histogram;
+  seconds: Histogram;
+  broken: Error | undefined;
+}
+
+/** Figures of a database that has just been opened. */
+export function newCommitStats(): CommitStats {
+  return {
+    commits: 0,
+    writes: 0,
+    batch: new Histogram(BATCH),
+    seconds: new Histogram(SECONDS),
+    broken: undefined,
+  };
+}
+
+/** Counts a commit that began at `began`, milliseconds of `performance.now()`. */
+export function countCommit(stats: CommitStats, writes: number, began: number): void {
+  stats.commits++;
+  stats.writes += writes;
+  stats.batch.observe(writes);
+  stats.seconds.observe((performance.now() - began) / 1000);
+}
+
 export interface Database {
   readonly dialect: Dialect;
   readonly read: Reader;
@@ -72,8 +101,8 @@ export interface Database {
    * @returns whether there is more to give
    */
   shrink(): Promise<boolean>;
-  /** Bytes and commit figures for metrics. */
-  stats(): { commits: number; writes: number };
+  /** Commit figures for metrics; `broken` is why nothing more is stored until a restart. */
+  stats(): CommitStats;
   close(): Promise<void>;
 }
 

@@ -39,6 +39,20 @@ export async function migrate(db: Database): Promise<string[]> {
   });
 }
 
+/**
+ * The migrations that the database lacks, and those it has that this executable does not know.
+ * @throws what the database says when it does not answer
+ */
+export async function migrationsAmiss(db: Database): Promise<{ missing: string[]; unknown: string[] }> {
+  const rows = await db.read.rows<{ name: string }>(sql`SELECT name FROM svc_migrations`);
+  const applied = rows.map((row) => row.name);
+  const known = migrations[db.dialect].map((migration) => migration.name);
+  return {
+    missing: known.filter((name) => !applied.includes(name)),
+    unknown: applied.filter((name) => !known.includes(name)),
+  };
+}
+
 async function appliedMigrations(
   db: Database,
   tx: Parameters<Parameters<Database["write"]>[0]>[0],

@@ -6,12 +6,24 @@ import { SQL as PostgresClient } from "bun";
 import { DrizzleQueryError, type SQL, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sql";
 import { BadRequest, Internal, StorageFull, SvcError } from "../errors.ts";
-import { type Database, type Queries, type Reader, runEffects, type Statement, type Tx } from "./database.ts";
+import {
+  countCommit,
+  type Database,
+  newCommitStats,
+  type Queries,
+  type Reader,
+  runEffects,
+  type Statement,
+  type Tx,
+} from "./database.ts";
 
 export interface PostgresOptions {
   url: string;
   max_connections: number;
 }
+
+/** What the database's own list of connections calls those of a server. */
+export const APPLICATION = "svc";
 
 /** Of transactions that wait for each other PostgreSQL ends one, which is then done once more. */
 const MAX_TRIES = 5;
@@ -19,12 +31,18 @@ const MAX_TRIES = 5;
 type Builder = Pick<ReturnType<typeof drizzle>, "execute">;
 
 export function openPostgres(options: PostgresOptions): Database {
-  const client = new PostgresClient({ url: options.url, max: options.max_connections, bigint: false });
+  const client = new PostgresClient({
+    url: options.url,
+    max: options.max_connections,
+    bigint: false,
+    connection: { application_name: APPLICATION },
+  });
   const db = drizzle({ client });
-  const counters = { commits: 0, writes: 0 };
+  const counters = newCommitStats();
 
   async function once<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const effects: (() => void)[] = [];
+    const began = performance.now();
     const value = await db
       .transaction((inner) => {
         const reader = readerOf(inner);
@@ -41,8 +59,7 @@ export function openPostgres(options: PostgresOptions): Database {
       .catch((cause) => {
         throw toStorageError(cause);
       });
-    counters.commits++;
-    counters.writes++;
+    countCommit(counters, 1, began);
     runEffects(effects);
     return value;
   }

@@ -16,7 +16,16 @@ import { closeSync, fdatasync, openSync } from "node:fs";
 import { DrizzleQueryError, is, Param, Placeholder, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import { Internal, StorageFull, type SvcError } from "../errors.ts";
-import { type Database, type Queries, type Reader, runEffects, type Statement, type Tx } from "./database.ts";
+import {
+  countCommit,
+  type Database,
+  newCommitStats,
+  type Queries,
+  type Reader,
+  runEffects,
+  type Statement,
+  type Tx,
+} from "./database.ts";
 
 interface Pending {
   work: (tx: Tx) => Promise<unknown>;
@@ -80,7 +89,7 @@ export function openSqlite(options: SqliteOptions): Database {
     lock: async () => {},
   });
 
-  const counters = { commits: 0, writes: 0 };
+  const counters = newCommitStats();
   let queue: Pending[] = [];
   let flushing: Promise<void> | undefined;
   /** Set once the disk refused a flush: what is in the log and what is on disk may differ until a restart. */
@@ -97,6 +106,7 @@ export function openSqlite(options: SqliteOptions): Database {
         const message =
           "the disk refused to flush the database's log: nothing more is stored until a restart";
         broken = new Internal(message, { cause });
+        counters.broken = broken;
         reject(broken);
       });
     });
@@ -121,6 +131,7 @@ export function openSqlite(options: SqliteOptions): Database {
     const settled: (() => void)[] = [];
     effects = [];
     let after: (() => void)[] = [];
+    const began = performance.now();
     try {
       if (broken) throw broken;
       begin.run();
@@ -130,8 +141,7 @@ export function openSqlite(options: SqliteOptions): Database {
       syncing = flushLog();
       await syncing;
       syncing = undefined;
-      counters.commits++;
-      counters.writes += batch.length;
+      countCommit(counters, batch.length, began);
     } catch (cause) {
       if (writer.inTransaction) rollback.run();
       const error = toStorageError(cause);

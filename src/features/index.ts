@@ -19,6 +19,7 @@ import { folderOperations } from "./folders/operations.ts";
 import { instanceGroupOperations } from "./groups/instance-operations.ts";
 import { groupOperations } from "./groups/operations.ts";
 import { inputOperations } from "./inputs/operations.ts";
+import { healthOperations } from "./health/operations.ts";
 import { instanceOperations } from "./instance/operations.ts";
 import { sendStats } from "./instance/statistics.ts";
 import { batchOperations } from "./jobs/batch-operations.ts";
@@ -79,6 +80,7 @@ export const features: Feature[] = [
   { file: "src/features/saml/operations.ts", operations: samlOperations },
   { file: "src/features/settings/object-storage.ts", operations: [testObjectStorageConfig] },
   { file: "src/features/instance/statistics.ts", operations: [sendStats] },
+  { file: "src/features/health/operations.ts", operations: healthOperations },
   { file: "src/features/users/operations.ts", operations: userOperations },
   { file: "src/features/users/own-operations.ts", operations: ownOperations },
   { file: "src/features/users/member-operations.ts", operations: memberOperations },

@@ -57,9 +57,11 @@ export function createFrontDoor(app: App, site: Site): FrontDoor {
       // from anywhere, and what is open to other origins says so.
       const ownPagesOnly = op.method !== "GET" && !op.cors && !op.page;
       return async (request, token) => {
-        if (token !== undefined) await slowDown(request);
-        const error = op.uncounted ? undefined : tooMany(request);
-        if (error) throw error;
+        if (!op.uncounted) {
+          if (token !== undefined) await slowDown(request);
+          const error = tooMany(request);
+          if (error) throw error;
+        }
         if (ownPagesOnly && isFromElsewhere(request, site)) {
           throw new Forbidden("this call may not come from a page of another site");
         }

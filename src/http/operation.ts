@@ -97,7 +97,7 @@ export interface Declaration<A extends Access, P extends string, Q, B, R> {
   ownWrites?: boolean;
   /** Allows any origin: job runs, results and approvals are called from pages elsewhere. */
   cors?: boolean;
-  /** Probes ask for it all the time: calls without credentials are not counted. */
+  /** Asked for all the time by probes, and cheap: calls without known credentials are not counted. */
   uncounted?: boolean;
   /** A page for people: its path stands at the root, not below /api, and it is no part of the described interface. */
   page?: boolean;

@@ -287,6 +287,7 @@ async function store(
   });
   if (!finished) return undefined;
   countJob(app, job, row.duration_ms);
+  app.meters.runTime.observe(row.duration_ms / 1000);
   return { status, result };
 }
 

@@ -67,6 +67,8 @@ export function createWorker(app: App, tags?: string[]): Worker {
   function take(job: Job): void {
     const controller = new AbortController();
     active.set(job.id, controller);
+    const waited = (job.started_at ?? job.scheduled_for).getTime() - job.scheduled_for.getTime();
+    app.meters.queueWait.observe(Math.max(0, waited) / 1000);
     runJob(app, job, controller.signal)
       .catch((cause) =>
         app.log.error(

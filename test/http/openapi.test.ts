@@ -97,7 +97,7 @@ describe("an operation", () => {
     const open = operations.filter((op) => op.access === "anyone").map((op) => `${op.method} ${op.path}`);
     for (const route of open) {
       expect(route).toMatch(
-        /^(GET|POST) (\/version|\/openapi\.yaml|\/auth\/log(in|out)|\/setup\/|\/approve\/|\/w\/\{workspace\}\/jobs?_u\/)/,
+        /^(GET|POST) (\/version|\/health(\/live)?$|\/metrics$|\/openapi\.yaml|\/auth\/log(in|out)|\/setup\/|\/approve\/|\/w\/\{workspace\}\/jobs?_u\/)/,
       );
     }
   });

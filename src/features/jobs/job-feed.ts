@@ -53,6 +53,13 @@ export function leaveFeed(app: App, feed: JobFeed, follower: Follower): void {
   feeds.timer = undefined;
 }
 
+/** Streams that follow a job now. */
+export function openStreams(app: App): number {
+  let open = 0;
+  for (const feed of feedsOf(app).byJob.values()) open += feed.followers.size;
+  return open;
+}
+
 function tick(app: App, feeds: Feeds): void {
   const now = app.clock().getTime();
   for (const feed of feeds.byJob.values()) feed.tick(now);

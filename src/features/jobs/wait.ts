@@ -169,6 +169,11 @@ export function refuseWhenFull(app: App): void {
   );
 }
 
+/** Synchronous calls that wait for the end of a job now. */
+export function waitingCalls(app: App): number {
+  return watchOf(app).waits.size;
+}
+
 async function cancelAbandoned(ctx: WorkspaceContext, id: string, reason: string): Promise<void> {
   // The operation's own audit row belongs to the run; the cancelation is told by the job's row.
   const quiet: Context = { ...ctx, write: (_audited, work) => ctx.app.db.write(work) };

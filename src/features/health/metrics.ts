@@ -1,0 +1,152 @@
+/**
+ * The figures of this process in the text format of Prometheus. They are counted where things happen as plain numbers
+ * (src/lib/meters.ts); the client library is loaded, and writes them down, when somebody asks.
+ */
+import { readdir } from "node:fs/promises";
+import { type SQL, sql } from "drizzle-orm";
+import type { Metric, Registry } from "prom-client";
+import type { App } from "../../context.ts";
+import type { Histogram } from "../../lib/meters.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { VERSION } from "../../lib/version.ts";
+import { dueBy, QUEUED, RUNNING } from "../jobs/filters.ts";
+import { openStreams } from "../jobs/job-feed.ts";
+import { waitingCalls } from "../jobs/wait.ts";
+
+/** One line of a metric. */
+interface Figure {
+  value: number;
+  labels?: Record<string, string | number>;
+  /** Where it differs from the metric's: `…_bucket`, `…_sum`, `…_count`. */
+  metricName?: string;
+}
+
+type Read = () => Figure[] | Promise<Figure[]>;
+type Define = (type: "counter" | "gauge" | "histogram", name: string, help: string, read: Read) => void;
+
+const registryOf = perApp<App, { made: Promise<Registry> | undefined }>(() => ({ made: undefined }));
+
+/** All figures, and the media type they are written in. */
+export async function metricsText(app: App): Promise<{ text: string; type: string }> {
+  const kept = registryOf(app);
+  kept.made ??= createRegistry(app);
+  const registry = await kept.made;
+  return { text: await registry.metrics(), type: registry.contentType };
+}
+
+async function createRegistry(app: App): Promise<Registry> {
+  const { Registry } = await import("prom-client");
+  const registry = new Registry();
+  const define: Define = (type, name, help, read) => {
+    const get = async () => ({ name, help, type, values: await read(), aggregator: "sum" });
+    // The library takes anything that answers `get`: the figures are counted already.
+    registry.registerMetric({ name, get } as unknown as Metric);
+  };
+  ofRequests(app, define);
+  ofJobs(app, define);
+  ofDatabase(app, define);
+  ofProcess(define);
+  return registry;
+}
+
+function ofRequests({ meters }: App, define: Define): void {
+  define("counter", "svc_http_requests_total", "Requests answered, by route template and status", () =>
+    meters
+      .answers()
+      .flatMap(({ method, route, statuses }) =>
+        [...statuses].map(([status, value]) => ({ value, labels: { method, route, status } })),
+      ),
+  );
+  define("counter", "svc_http_refused_total", "Callers turned away: too often, or with bad credentials", () =>
+    Object.entries(meters.refused).map(([reason, value]) => ({ value, labels: { reason } })),
+  );
+}
+
+function ofJobs(app: App, define: Define): void {
+  const { meters, runner } = app;
+  define("gauge", "svc_jobs", "Jobs of the instance that have not ended, by state", async () => {
+    const [due, queued, running] = await Promise.all(
+      [dueBy(app.clock()), QUEUED, RUNNING].map(({ ids }) => sizeOf(app, ids)),
+    );
+    return [
+      { value: due!, labels: { state: "queued" } },
+      { value: queued! - due!, labels: { state: "scheduled" } },
+      { value: running!, labels: { state: "running" } },
+    ];
+  });
+  define("counter", "svc_jobs_finished_total", "Jobs that ended here since the start, by status", () =>
+    [...meters.finished].map(([status, value]) => ({ value, labels: { status } })),
+  );
+  const wait = "svc_job_queue_wait_seconds";
+  define("histogram", wait, "From when a job was due to its start here", () =>
+    linesOf(wait, meters.queueWait),
+  );
+  const run = "svc_job_run_seconds";
+  define("histogram", run, "From a job's start to its end", () => linesOf(run, meters.runTime));
+  define("gauge", "svc_pool_processes", "Script processes, by what they do", () => {
+    const { running, idle, blank } = runner.stats();
+    return [
+      { value: running, labels: { state: "busy" } },
+      { value: idle, labels: { state: "warm" } },
+      { value: blank, labels: { state: "blank" } },
+    ];
+  });
+  define("counter", "svc_pool_started_total", "Script processes started", () => [
+    { value: runner.stats().started_total },
+  ]);
+  define("gauge", "svc_waiting", "Callers who wait for a job, by how", () => [
+    { value: waitingCalls(app), labels: { kind: "call" } },
+    { value: openStreams(app), labels: { kind: "stream" } },
+  ]);
+}
+
+function ofDatabase({ db }: App, define: Define): void {
+  define("counter", "svc_database_commits_total", "Commits", () => [{ value: db.stats().commits }]);
+  define("counter", "svc_database_writes_total", "Transactions, of which one commit takes many", () => [
+    { value: db.stats().writes },
+  ]);
+  const batch = "svc_database_commit_batch_size";
+  define("histogram", batch, "Transactions in one commit", () => linesOf(batch, db.stats().batch));
+  const time = "svc_database_commit_seconds";
+  define("histogram", time, "Time of one commit, flush included", () => linesOf(time, db.stats().seconds));
+}
+
+function ofProcess(define: Define): void {
+  define("gauge", "svc_info", "This executable", () => [{ value: 1, labels: { version: VERSION } }]);
+  define("gauge", "process_resident_memory_bytes", "Resident memory, script processes not included", () => [
+    { value: process.memoryUsage.rss() },
+  ]);
+  define("gauge", "process_heap_bytes", "Heap in use", () => [{ value: process.memoryUsage().heapUsed }]);
+  define("counter", "process_cpu_seconds_total", "Processor time", () => {
+    const { user, system } = process.cpuUsage();
+    return [{ value: (user + system) / 1_000_000 }];
+  });
+  const started = Date.now() / 1000 - process.uptime();
+  define("gauge", "process_start_time_seconds", "Start, in seconds since 1970", () => [{ value: started }]);
+  define("gauge", "process_open_fds", "Open files and connections", async () => {
+    const open = await readdir("/proc/self/fd").catch(() => undefined);
+    return open ? [{ value: open.length }] : [];
+  });
+}
+
+/** Entries of an index alone. */
+async function sizeOf(app: App, ids: SQL): Promise<number> {
+  const [row] = await app.db.read.rows<{ size: number }>(
+    sql`SELECT count(*) AS size FROM (${ids}) AS entries`,
+  );
+  return Number(row?.size ?? 0);
+}
+
+/** Prometheus counts in each bucket what is smaller too. */
+function linesOf(name: string, { bounds, counts, sum }: Histogram): Figure[] {
+  let below = 0;
+  const buckets = counts.map((count, at) => {
+    below += count;
+    return { metricName: `${name}_bucket`, value: below, labels: { le: bounds[at] ?? "+Inf" } };
+  });
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, value: sum },
+    { metricName: `${name}_count`, value: below },
+  ];
+}

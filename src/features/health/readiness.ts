@@ -1,0 +1,100 @@
+/** Whether this server can do its work now, and what is in the way. Cheap: the answer serves all who ask within a second. */
+import { statfs } from "node:fs/promises";
+import type { App } from "../../context.ts";
+import { migrationsAmiss } from "../../database/migrate.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { VERSION } from "../../lib/version.ts";
+
+const KEPT_MS = 1_000;
+/** A database that takes longer does not answer. */
+const PATIENCE_MS = 3_000;
+/** Nearly full: less than this much, in bytes, is free below the data directory. */
+const LOW_DISK = 500_000_000;
+
+export interface Check {
+  name: "database" | "migrations" | "accepting";
+  ok: boolean;
+  /** What is wrong, or a figure. */
+  detail: string;
+}
+
+export interface Readiness {
+  ready: boolean;
+  checks: Check[];
+}
+
+interface Kept {
+  at: number;
+  answer: Promise<Readiness>;
+}
+
+const keptOf = perApp<App, { last: Kept | undefined }>(() => ({ last: undefined }));
+
+export function readiness(app: App): Promise<Readiness> {
+  const kept = keptOf(app);
+  const now = performance.now();
+  if (!kept.last || now - kept.last.at > KEPT_MS) kept.last = { at: now, answer: look(app) };
+  return kept.last.answer;
+}
+
+async function look(app: App): Promise<Readiness> {
+  const checks = await databaseChecks(app);
+  const accepting = app.accepting;
+  checks.push({
+    name: "accepting",
+    ok: accepting,
+    detail: accepting ? "takes jobs" : "the server is shutting down and takes no new jobs",
+  });
+  return { ready: checks.every((check) => check.ok), checks };
+}
+
+async function databaseChecks(app: App): Promise<Check[]> {
+  const { broken } = app.db.stats();
+  if (broken) return [{ name: "database", ok: false, detail: broken.message }];
+  const began = performance.now();
+  try {
+    const { missing, unknown } = await within(PATIENCE_MS, migrationsAmiss(app.db));
+    const ms = (performance.now() - began).toFixed(1);
+    return [
+      { name: "database", ok: true, detail: `${app.db.dialect} answers in ${ms} ms` },
+      {
+        name: "migrations",
+        ok: missing.length + unknown.length === 0,
+        detail: ofMigrations(missing, unknown),
+      },
+    ];
+  } catch (cause) {
+    const said = ((cause as Error).cause as Error | undefined)?.message ?? (cause as Error).message;
+    return [{ name: "database", ok: false, detail: `the database does not answer: ${said}` }];
+  }
+}
+
+function ofMigrations(missing: string[], unknown: string[]): string {
+  if (unknown.length > 0) return `the database is newer than this executable: it has ${unknown.join(", ")}`;
+  if (missing.length > 0) return `the database lacks ${missing.join(", ")}: restart the server`;
+  return "all are done";
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${ms / 1000} s`)), ms);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}
+
+/** What only whoever runs the instance is told. */
+export async function details(app: App) {
+  const disk = await statfs(app.config.data_dir).catch(() => undefined);
+  const free = disk && disk.bavail * disk.bsize;
+  return {
+    version: VERSION,
+    uptime_s: Math.floor(process.uptime()),
+    database: app.db.dialect,
+    worker: app.queue.worker,
+    pool: app.runner.stats(),
+    memory_bytes: process.memoryUsage.rss(),
+    disk_free_bytes: free ?? null,
+    disk_low: free !== undefined && free < LOW_DISK,
+  };
+}
