@@ -6,6 +6,7 @@ import { serve as h3serve } from "h3";
 import { createApp, type RunningApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import { BadRequest } from "./errors.ts";
+import { trustProxies } from "./http/proxies.ts";
 import { lockDirectory } from "./lib/directory-lock.ts";
 
 export interface RunningServer extends RunningApp {
@@ -27,12 +28,15 @@ const MAX_SOCKET_PATH = 103;
  * @throws BadRequest when the directory is in use or the port is taken
  */
 export async function startServer(config: Config): Promise<RunningServer> {
+  // What is wrong with these is told before anything is opened.
+  const certificate = readCertificate(config);
+  trustProxies(config.trusted_proxies);
   const lock = lockDirectory(config.data_dir, "svc serve");
   let running: RunningApp | undefined;
   try {
     running = await createApp(config);
     const { fetch, fetchAsOperator } = running;
-    const listener = await listen(config, fetch, readCertificate(config));
+    const listener = await listen(config, fetch, certificate);
     const socket = listenForOperator(config, fetchAsOperator);
     const url = listener.url;
     // Scripts call the service back by an address that no certificate names: they do so without one.

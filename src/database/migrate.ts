@@ -5,12 +5,28 @@
 import { sql } from "drizzle-orm";
 import { Internal } from "../errors.ts";
 import type { Database } from "./database.ts";
+import type { Dialect } from "./kit.ts";
 import { migrations } from "./migrations/index.ts";
 
 /** drizzle-kit's marker between statements. */
 const BREAKPOINT = "--> statement-breakpoint";
 /** Any number will do, as long as every svc process asks for the same one. */
 const POSTGRES_LOCK = 7_325_001;
+
+export interface Migration {
+  name: string;
+  sql: string;
+}
+
+export function statementsOf(migration: Migration): string[] {
+  return migration.sql.split(BREAKPOINT);
+}
+
+/** The statement that makes the table of applied migrations where it is missing. */
+export function createMigrationTable(dialect: Dialect): string {
+  const number = dialect === "postgres" ? "bigint" : "integer";
+  return `CREATE TABLE IF NOT EXISTS svc_migrations (name text PRIMARY KEY, applied_at ${number} NOT NULL)`;
+}
 
 /**
  * Brings the schema up to date.
@@ -30,7 +46,7 @@ export async function migrate(db: Database): Promise<string[]> {
     }
     const pending = known.filter((migration) => !applied.includes(migration.name));
     for (const migration of pending) {
-      for (const text of migration.sql.split(BREAKPOINT)) await tx.rows(sql.raw(text));
+      for (const text of statementsOf(migration)) await tx.rows(sql.raw(text));
       await tx.rows(
         sql`INSERT INTO svc_migrations (name, applied_at) VALUES (${migration.name}, ${Date.now()})`,
       );
@@ -57,12 +73,7 @@ async function appliedMigrations(
   db: Database,
   tx: Parameters<Parameters<Database["write"]>[0]>[0],
 ): Promise<string[]> {
-  const number = db.dialect === "postgres" ? "bigint" : "integer";
-  await tx.rows(
-    sql.raw(
-      `CREATE TABLE IF NOT EXISTS svc_migrations (name text PRIMARY KEY, applied_at ${number} NOT NULL)`,
-    ),
-  );
+  await tx.rows(sql.raw(createMigrationTable(db.dialect)));
   const rows = await tx.rows<{ name: string }>(sql`SELECT name FROM svc_migrations ORDER BY name`);
   return rows.map((row) => row.name);
 }

@@ -1,0 +1,51 @@
+import { resolve } from "node:path";
+import { chalkStderr } from "chalk";
+import { loadConfig } from "../../src/config.ts";
+import { examples, leaf } from "../command.ts";
+import { openLive } from "../terminal/live.ts";
+import { note, print, printJson } from "../terminal/output.ts";
+
+interface BackupOptions {
+  dataDir?: string;
+  json?: boolean;
+  withKey?: boolean;
+  force?: boolean;
+}
+
+/** Numbers as a person reads them. */
+export function grouped(value: number): string {
+  return value.toLocaleString("en-US");
+}
+
+export default leaf("backup", "write all data to one file, also while the server runs", "directory")
+  .argument("<file>", "the backup to make; it is readable by you alone")
+  .option("--with-key", "put the instance key in it: whoever has the file can then read all secrets")
+  .option("--force", "replace a file that is there")
+  .addHelpText(
+    "after",
+    examples("svc backup svc.backup", "svc backup --with-key /mnt/safe/svc-$(date +%F).backup"),
+  )
+  .action(async (file: string, options: BackupOptions) => {
+    const config = loadConfig({ data_dir: options.dataDir });
+    const { makeBackup } = await import("../../src/database/backup/backup.ts");
+    const live = openLive();
+    const made = await makeBackup(config, resolve(file), {
+      with_key: options.withKey ?? false,
+      force: options.force ?? false,
+      onProgress: ({ at, rows, files }) =>
+        live.state(`${grouped(rows)} rows, ${grouped(files)} files: ${at}`),
+    }).finally(live.stop);
+    if (options.json) printJson({ file: resolve(file), ...made });
+    else {
+      const { rows, tables, files, bytes } = made;
+      print(
+        `${file}: ${grouped(rows)} rows of ${tables} tables and ${grouped(files)} files in ${grouped(bytes)} bytes`,
+      );
+    }
+    if (made.with_key) note(chalkStderr.dim("it holds the instance key: keep it as you keep that"));
+    else {
+      note(
+        `${chalkStderr.yellow("warning:")} the instance key is not in it, and without it no secret can be read again: keep instance.key (or SVC_SECRET_KEY) elsewhere, or back up --with-key`,
+      );
+    }
+  });

@@ -1,0 +1,44 @@
+import { resolve } from "node:path";
+import { chalkStderr } from "chalk";
+import { loadConfig } from "../../src/config.ts";
+import type { Restored } from "../../src/database/backup/restore.ts";
+import { examples, leaf } from "../command.ts";
+import { openLive } from "../terminal/live.ts";
+import { note, print, printJson } from "../terminal/output.ts";
+import { grouped } from "./backup.ts";
+
+interface RestoreOptions {
+  dataDir?: string;
+  json?: boolean;
+  force?: boolean;
+}
+
+const KEY_WARNINGS: Partial<Record<Restored["key"], string>> = {
+  missing:
+    "there is no instance key here: put instance.key of the old instance in the data directory, or set SVC_SECRET_KEY, before you start the server",
+  other:
+    "the instance key here is another one than that of the backup: secrets cannot be read until instance.key of the old instance, or its SVC_SECRET_KEY, is in its place",
+};
+
+export default leaf("restore", "put a backup in the place of all data; no server may run", "directory")
+  .argument("<file>", "a backup that `svc backup` made, on this or the other kind of database")
+  .option("--force", "replace data that is there")
+  .addHelpText("after", examples("svc restore svc.backup --data-dir /var/lib/svc"))
+  .action(async (file: string, options: RestoreOptions) => {
+    const config = loadConfig({ data_dir: options.dataDir });
+    const { restoreBackup } = await import("../../src/database/backup/restore.ts");
+    const live = openLive();
+    const restored = await restoreBackup(config, resolve(file), {
+      force: options.force ?? false,
+      onProgress: ({ at, rows, files }) =>
+        live.state(`${grouped(rows)} rows, ${grouped(files)} files: ${at}`),
+    }).finally(live.stop);
+    if (options.json) printJson(restored);
+    else {
+      const { rows, files, created_at, aside } = restored;
+      print(`restored ${grouped(rows)} rows and ${grouped(files)} files of ${created_at}`);
+      if (aside) note(chalkStderr.dim(`what was there is kept in ${aside}: remove it when all is well`));
+    }
+    const warning = KEY_WARNINGS[restored.key];
+    if (warning) note(`${chalkStderr.yellow("warning:")} ${warning}`);
+  });

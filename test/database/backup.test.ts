@@ -1,0 +1,344 @@
+/** `svc backup` and `svc restore`: one moment of everything, under load, on both databases and from one to the other. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
+import { snapshotPostgres } from "../../src/database/backup/postgres.ts";
+import { snapshotSqlite } from "../../src/database/backup/sqlite.ts";
+import { newPlace, type Place } from "../cli/program.ts";
+import { createDatabase, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
+
+const postgres = process.env.DATABASE_URL;
+let place: Place;
+let server: TestServer;
+let acme: Awaited<ReturnType<TestServer["workspace"]>>;
+let url: string | undefined;
+/** A backup of a server at rest. */
+let quiet: string;
+
+/** Every row of every table, as text. */
+async function contents(data_dir: string, database_url?: string): Promise<Record<string, string[]>> {
+  const snapshot = database_url
+    ? await snapshotPostgres(database_url)
+    : snapshotSqlite(join(data_dir, "svc.db"));
+  const found: Record<string, string[]> = {};
+  for (const head of snapshot.tables) {
+    const order = [...head.columns.keys()].sort((a, b) => (head.columns[a]! < head.columns[b]! ? -1 : 1));
+    const rows: string[] = [];
+    for await (const cells of snapshot.rows(head)) rows.push(JSON.stringify(order.map((at) => cells[at])));
+    found[head.table] = rows.sort();
+  }
+  await snapshot.close();
+  return found;
+}
+
+const env = (database_url?: string): Record<string, string> =>
+  database_url ? { DATABASE_URL: database_url } : {};
+const backup = (to: string, ...more: string[]) =>
+  place.svc(["backup", to, "--data-dir", server.data_dir, ...more], { env: env(url) });
+const restore = (
+  from: string,
+  data_dir: string,
+  { database, force = false }: { database?: string; force?: boolean } = {},
+) =>
+  place.svc(["restore", from, "--data-dir", data_dir, ...(force ? ["--force"] : [])], { env: env(database) });
+
+let targets = 0;
+const newTarget = () => join(place.folder, `target-${++targets}`);
+
+beforeAll(async () => {
+  place = newPlace();
+  server = await startTestServer();
+  url = server.server.app.config.database_url;
+  acme = await server.workspace();
+  await deploy(
+    acme.ask,
+    "acme",
+    "u/admin/one",
+    "export const main = (n: number) => ({ n, text: 'ä\\u0000😀' })",
+  );
+  const value = { path: "u/admin/secret", value: "the-secret-value", is_secret: true, description: "" };
+  await expectOk(acme.ask("POST", "/w/acme/variables/create", value));
+  const storage = { large_file_storage: { type: "FilesystemStorage" } };
+  await expectOk(acme.ask("POST", "/w/acme/workspaces/edit_large_file_storage_config", storage));
+  const upload = (key: string, body: string) =>
+    expectOk(acme.ask("POST", `/w/acme/job_helpers/upload_s3_file?file_key=${key}`, body));
+  await upload("a/big.bin", "0123456789".repeat(70_000));
+  await upload("empty.txt", "");
+  await expectOk(acme.ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/one", { n: 1 }));
+  quiet = join(place.folder, "quiet.backup");
+  const made = await backup(quiet);
+  expect([made.code, made.err]).toEqual([0, expect.stringContaining("the instance key is not in it")]);
+}, 30_000);
+afterAll(async () => {
+  await server.stop();
+  place[Symbol.dispose]();
+});
+
+describe("a backup", () => {
+  test("is readable by its owner alone, says what it is, and holds neither key nor secret", () => {
+    expect(statSync(quiet).mode & 0o777).toBe(0o600);
+    const bytes = readFileSync(quiet);
+    const end = bytes.indexOf(10);
+    const header = JSON.parse(bytes.subarray("svc-backup ".length, end).toString());
+    expect(header).toMatchObject({ format: 1, with_key: false, database: postgres ? "postgres" : "sqlite" });
+    expect(header.migrations[0]).toBe("0000_init");
+    const text = gunzipSync(bytes.subarray(end + 1)).toString();
+    expect(text).toContain("u/admin/one");
+    expect(text).not.toContain("the-secret-value");
+    expect(text).not.toContain(readFileSync(join(server.data_dir, "instance.key"), "utf8").trim());
+    expect(readdirSync(place.folder).filter((name) => name.includes(".part"))).toEqual([]);
+  });
+
+  test("does not replace a file unless told to", async () => {
+    const path = join(place.folder, "there");
+    writeFileSync(path, "mine");
+    const refused = await backup(path);
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("exists already")]);
+    expect(readFileSync(path, "utf8")).toBe("mine");
+    expect((await backup(path, "--force", "--json")).code).toBe(0);
+    expect(readFileSync(path, "latin1")).toStartWith("svc-backup ");
+  });
+
+  test.skipIf(Boolean(postgres))("of nothing is none", async () => {
+    const run = await place.svc(["backup", "nothing.backup", "--data-dir", newTarget()]);
+    expect([run.code, run.err]).toEqual([1, expect.stringContaining("there is nothing to back up")]);
+    expect(existsSync(join(place.folder, "nothing.backup"))).toBe(false);
+  });
+});
+
+describe("restored", () => {
+  test("elsewhere, every row and every file is the same", async () => {
+    const target = newTarget();
+    const database = postgres ? await createDatabase(postgres) : undefined;
+    const run = await restore(quiet, target, { database: database?.url });
+    expect([run.code, run.err]).toEqual([0, expect.stringContaining("there is no instance key here")]);
+    expect(await contents(target, database?.url)).toEqual(await contents(server.data_dir, url));
+    const file = "storage/acme/_default_/a/big.bin";
+    const found = [...new Bun.Glob("storage/**/*").scanSync({ cwd: target, dot: true })].sort();
+    const wanted = [...new Bun.Glob("storage/**/*").scanSync({ cwd: server.data_dir, dot: true })].sort();
+    expect(found).toEqual(wanted);
+    const big = wanted.find((name) => name.endsWith("big.bin")) ?? file;
+    expect(readFileSync(join(target, big)).equals(readFileSync(join(server.data_dir, big)))).toBe(true);
+    const times = [target, server.data_dir].map((root) => Math.floor(statSync(join(root, big)).mtimeMs));
+    expect(times[0]).toBe(times[1]!);
+    expect(existsSync(join(target, "restoring"))).toBe(false);
+    await database?.drop();
+  });
+
+  test.skipIf(!postgres)("from PostgreSQL to the embedded database and back, too", async () => {
+    const target = newTarget();
+    expect((await restore(quiet, target)).code).toBe(0);
+    const original = await contents(server.data_dir, url);
+    expect(await contents(target)).toEqual(original);
+    const again = join(place.folder, "again.backup");
+    expect((await place.svc(["backup", again, "--data-dir", target])).code).toBe(0);
+    const database = await createDatabase(postgres!);
+    expect((await restore(again, newTarget(), { database: database.url })).code).toBe(0);
+    expect(await contents("", database.url)).toEqual(original);
+    await database.drop();
+  });
+
+  test("with the key, a server starts on it: secrets, files, tokens and new rows work", async () => {
+    const path = join(place.folder, "with-key.backup");
+    const made = await backup(path, "--with-key");
+    expect([made.code, made.err]).toEqual([0, expect.stringContaining("it holds the instance key")]);
+    const target = newTarget();
+    const database = postgres ? await createDatabase(postgres) : undefined;
+    expect((await restore(path, target, { database: database?.url })).err).not.toContain("warning");
+    expect(statSync(join(target, "instance.key")).mode & 0o777).toBe(0o600);
+    // The harness makes a database of its own.
+    if (!database) {
+      await using restored = await startTestServer({ data_dir: target });
+      const ask = restored.as(acme.token);
+      const value = await ask("GET", "/w/acme/variables/get_value/u/admin/secret");
+      expect(value.json()).toBe("the-secret-value");
+      expect((await ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/one", { n: 7 })).json().n).toBe(7);
+      const file = await ask("GET", "/w/acme/job_helpers/download_s3_file?file_key=a/big.bin");
+      expect(file.text.length).toBe(700_000);
+    }
+    await database?.drop();
+  }, 30_000);
+
+  test("what was there is replaced with --force only, and kept", async () => {
+    const target = newTarget();
+    const database = postgres ? await createDatabase(postgres) : undefined;
+    await restore(quiet, target, { database: database?.url });
+    const before = await contents(target, database?.url);
+    const refused = await restore(quiet, target, { database: database?.url });
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("holds data already")]);
+    writeFileSync(join(target, "instance.key"), readFileSync(join(server.data_dir, "instance.key")));
+    const forced = await restore(quiet, target, { database: database?.url, force: true });
+    expect([forced.code, forced.err]).toEqual([0, expect.stringContaining("what was there is kept in")]);
+    expect(forced.err).not.toContain("warning");
+    expect(await contents(target, database?.url)).toEqual(before);
+    const aside = readdirSync(target).find((name) => name.startsWith("before-restore-"))!;
+    expect(readdirSync(join(target, aside)).sort()).toEqual(postgres ? ["storage"] : ["storage", "svc.db"]);
+    await database?.drop();
+  });
+});
+
+test("a backup under load is one moment, and what was acknowledged before it began is in it", async () => {
+  let stop = false;
+  const acknowledged: string[] = [];
+  const submit = async (worker: number) => {
+    for (let n = 0; !stop; n++) {
+      const answer = await expectOk(
+        acme.ask("POST", "/w/acme/jobs/run/p/u/admin/one", { n: worker * 1e6 + n }),
+      );
+      acknowledged.push(answer.text);
+    }
+  };
+  const load = [1, 2, 3, 4].map(submit);
+  await until(() => acknowledged.length > 50 || undefined, "some jobs");
+  const before = [...acknowledged];
+  const path = join(place.folder, "loaded.backup");
+  const run = await backup(path);
+  stop = true;
+  await Promise.all(load);
+  expect(run.code).toBe(0);
+  expect(acknowledged.length).toBeGreaterThan(before.length);
+  await until(async () => {
+    const count = await acme.ask("GET", "/w/acme/jobs/queue/list");
+    return count.json().length === 0 || undefined;
+  }, "the queue to be empty");
+
+  const target = newTarget();
+  expect((await restore(path, target)).code).toBe(0);
+  const restored = await contents(target);
+  const now = await contents(server.data_dir, url);
+  const ids = new Set(restored.jobs!.map((row) => row.match(/[0-9a-f]{8}-[0-9a-f-]{27}/)![0]));
+  expect(before.filter((id) => !ids.has(id))).toEqual([]);
+  // Jobs never change once they are completed, and what only grows is all there later.
+  const later = new Set(now.jobs);
+  const completed = restored.jobs!.filter((row) => row.includes('"completed"'));
+  expect(completed.length).toBeGreaterThan(1);
+  expect(completed.filter((row) => !later.has(row))).toEqual([]);
+  // Each run leaves its audit row in the same commit as its job: one moment has both or neither.
+  const runs = restored.audit_log!.filter((row) => row.includes("jobs.run.script"));
+  const started = restored.jobs!.filter((row) => row.includes("u/admin/one") && row.includes('"script"'));
+  expect(runs.length).toBe(started.length);
+}, 60_000);
+
+describe("a file that is none", () => {
+  let target: string;
+  let database: Awaited<ReturnType<typeof createDatabase>> | undefined;
+  const bad = async (name: string, bytes: Uint8Array | string) => {
+    const path = join(place.folder, name);
+    writeFileSync(path, bytes);
+    const run = await restore(path, target, { force: true, database: database?.url });
+    return [run.code, run.err.split("\n")[0]!.replace("error: ", "")] as const;
+  };
+  let untouched: Record<string, string[]>;
+  beforeAll(async () => {
+    target = newTarget();
+    database = postgres ? await createDatabase(postgres) : undefined;
+    expect((await restore(quiet, target, { database: database?.url })).code).toBe(0);
+    untouched = await contents(target, database?.url);
+  });
+  afterAll(async () => {
+    expect(await contents(target, database?.url)).toEqual(untouched);
+    await database?.drop();
+    expect(readdirSync(target).filter((name) => /^(before-restore|restoring)/.test(name))).toEqual([]);
+  });
+  const parts = () => {
+    const bytes = readFileSync(quiet);
+    const end = bytes.indexOf(10);
+    const header = JSON.parse(bytes.subarray(11, end).toString());
+    return {
+      bytes,
+      header,
+      body: bytes.subarray(end + 1),
+      lines: gunzipSync(bytes.subarray(end + 1)).toString(),
+    };
+  };
+  const packed = (header: object, lines: string) =>
+    Buffer.concat([Buffer.from(`svc-backup ${JSON.stringify(header)}\n`), gzipSync(lines)]);
+
+  test("is refused: something else, nothing, a folder", async () => {
+    expect(await bad("text", "hello\nworld\n")).toEqual([1, "the file is no backup of svc"]);
+    expect(await bad("empty", "")).toEqual([1, "the file is no backup of svc"]);
+    expect(await bad("magic", "svc-backup {bad\n")).toEqual([1, expect.stringContaining("damaged")]);
+    expect((await restore(join(place.folder, "not-there"), target)).err).toContain("cannot be read");
+  });
+
+  test("is refused: a newer one", async () => {
+    const { header, lines } = parts();
+    const format = await bad("format", packed({ ...header, format: 2 }, lines));
+    expect(format).toEqual([1, expect.stringContaining("made by a newer svc: it is of format 2")]);
+    const migrations = [...header.migrations, "9999_later"];
+    const newer = await bad("newer", packed({ ...header, migrations }, lines));
+    expect(newer).toEqual([1, expect.stringContaining("made by a newer svc: it has migration 9999_later")]);
+  });
+
+  test("is refused: one cut short, anywhere", async () => {
+    const { bytes, body } = parts();
+    const head = bytes.length - body.length;
+    for (const length of [
+      20,
+      head - 1,
+      head,
+      head + 5,
+      head + Math.floor(body.length / 2),
+      bytes.length - 9,
+      bytes.length - 1,
+    ]) {
+      const [code, says] = await bad("cut", bytes.subarray(0, length));
+      expect([length, code, says]).toEqual([length, 1, expect.stringContaining("damaged or cut short")]);
+    }
+  }, 30_000);
+
+  test("is refused: one with a line less, more or changed, or with a file that leads elsewhere", async () => {
+    const { header, bytes, body, lines } = parts();
+    const all = lines.trimEnd().split("\n");
+    const at = all.findIndex((line) => line.startsWith("["));
+    const changed = (change: (copy: string[]) => void) => {
+      const copy = [...all];
+      change(copy);
+      return packed(header, `${copy.join("\n")}\n`);
+    };
+    const cases: [string, Uint8Array][] = [
+      ["a row less", changed((copy) => copy.splice(at, 1))],
+      ["a row more", changed((copy) => copy.splice(at, 0, copy[at]!))],
+      ["no end", changed((copy) => copy.pop())],
+      ["an end too early", changed((copy) => copy.splice(at, 0, copy.at(-1)!))],
+      ["a value changed", changed((copy) => (copy[at] = copy[at]!.replace("e", "f")))],
+      ["a line of nonsense", changed((copy) => (copy[at] = "{"))],
+      ["a row of other columns", changed((copy) => (copy[at] = "[1]"))],
+      ["another header", packed({ ...header, svc: "0.0.0" }, lines)],
+      [
+        "a file elsewhere",
+        changed((copy) => copy.splice(-1, 0, '{"file":"storage/../../evil","mode":384,"mtime_ms":0}')),
+      ],
+      [
+        "a file of the service",
+        changed((copy) => copy.splice(-1, 0, '{"file":"instance.key","mode":384,"mtime_ms":0}')),
+      ],
+      [
+        "flipped bits",
+        Buffer.concat([
+          bytes.subarray(0, -body.length),
+          body.map((byte, n) => (n === 300 ? byte ^ 1 : byte)),
+        ]),
+      ],
+    ];
+    for (const [name, content] of cases) {
+      const [code, says] = await bad("changed", content);
+      expect([name, code, says]).toEqual([name, 1, expect.stringContaining("damaged or cut short")]);
+    }
+    expect(existsSync(join(place.folder, "evil"))).toBe(false);
+  }, 30_000);
+
+  test("a server that runs keeps its data", async () => {
+    const run = await place.svc(["restore", quiet, "--data-dir", server.data_dir, "--force"], {
+      env: env(url),
+    });
+    expect([run.code, run.err]).toEqual([1, expect.stringMatching(/in use by process \d+ \(svc serve/)]);
+    if (!url) return;
+    const elsewhere = await restore(quiet, newTarget(), { database: url, force: true });
+    expect([elsewhere.code, elsewhere.err]).toEqual([
+      1,
+      expect.stringContaining("a server works on this database"),
+    ]);
+  });
+});
