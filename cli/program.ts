@@ -50,6 +50,10 @@ const NOUNS: Record<string, Noun> = {
   token: { summary: "create and list tokens", load: () => import("./commands/token.ts") },
   config: { summary: "show and change settings", load: () => import("./commands/config.ts") },
   license: { summary: "make, sign and show licences", load: () => import("./commands/license.ts") },
+  doctor: {
+    summary: "check the machine and the data directory, and say what to do",
+    load: () => import("./commands/doctor.ts"),
+  },
   backup: { summary: "write all data to one file", load: () => import("./commands/backup.ts") },
   restore: { summary: "put a backup in the place of all data", load: () => import("./commands/restore.ts") },
   routes: { summary: "list the routes of the HTTP interface", load: () => import("./commands/routes.ts") },

@@ -1,7 +1,13 @@
-import { mkdirSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import type { Database } from "./database.ts";
 import { dialect } from "./kit.ts";
+
+/** Makes a file that its owner alone can read, or makes one so; what SQLite puts beside it is then as private. */
+export function keepPrivate(path: string): void {
+  closeSync(openSync(path, "a", 0o600));
+  chmodSync(path, 0o600);
+}
 
 export interface ConnectOptions {
   data_dir: string;
@@ -18,5 +24,7 @@ export async function connect(options: ConnectOptions): Promise<Database> {
   }
   mkdirSync(options.data_dir, { recursive: true, mode: 0o700 });
   const { openSqlite } = await import("./sqlite.ts");
-  return openSqlite({ path: join(options.data_dir, "svc.db"), max_bytes: options.max_bytes });
+  const path = join(options.data_dir, "svc.db");
+  keepPrivate(path);
+  return openSqlite({ path, max_bytes: options.max_bytes });
 }

@@ -56,13 +56,24 @@ export async function migrate(db: Database): Promise<string[]> {
 }
 
 /**
- * The migrations that the database lacks, and those it has that this executable does not know.
+ * What there is between a database and this executable.
  * @throws what the database says when it does not answer
  */
-export async function migrationsAmiss(db: Database): Promise<{ missing: string[]; unknown: string[] }> {
+export async function migrationsAmiss(db: Database): Promise<Amiss> {
   const rows = await db.read.rows<{ name: string }>(sql`SELECT name FROM svc_migrations`);
   const applied = rows.map((row) => row.name);
-  const known = migrations[db.dialect].map((migration) => migration.name);
+  return compareMigrations(db.dialect, applied);
+}
+
+export interface Amiss {
+  /** Migrations that the database lacks. */
+  missing: string[];
+  /** Those it has that this executable does not know. */
+  unknown: string[];
+}
+
+export function compareMigrations(dialect: Dialect, applied: readonly string[]): Amiss {
+  const known = migrations[dialect].map((migration) => migration.name);
   return {
     missing: known.filter((name) => !applied.includes(name)),
     unknown: applied.filter((name) => !known.includes(name)),

@@ -1,5 +1,5 @@
 /** `svc backup` and `svc restore`: one moment of everything, under load, on both databases and from one to the other. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
@@ -7,6 +7,8 @@ import { snapshotPostgres } from "../../src/database/backup/postgres.ts";
 import { snapshotSqlite } from "../../src/database/backup/sqlite.ts";
 import { newPlace, type Place } from "../cli/program.ts";
 import { createDatabase, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
+
+setDefaultTimeout(60_000);
 
 const postgres = process.env.DATABASE_URL;
 let place: Place;
@@ -69,7 +71,7 @@ beforeAll(async () => {
   quiet = join(place.folder, "quiet.backup");
   const made = await backup(quiet);
   expect([made.code, made.err]).toEqual([0, expect.stringContaining("the instance key is not in it")]);
-}, 30_000);
+});
 afterAll(async () => {
   await server.stop();
   place[Symbol.dispose]();
@@ -158,7 +160,7 @@ describe("restored", () => {
       expect(file.text.length).toBe(700_000);
     }
     await database?.drop();
-  }, 30_000);
+  });
 
   test("what was there is replaced with --force only, and kept", async () => {
     const target = newTarget();
@@ -218,7 +220,7 @@ test("a backup under load is one moment, and what was acknowledged before it beg
   const runs = restored.audit_log!.filter((row) => row.includes("jobs.run.script"));
   const started = restored.jobs!.filter((row) => row.includes("u/admin/one") && row.includes('"script"'));
   expect(runs.length).toBe(started.length);
-}, 60_000);
+});
 
 describe("a file that is none", () => {
   let target: string;
@@ -286,7 +288,7 @@ describe("a file that is none", () => {
       const [code, says] = await bad("cut", bytes.subarray(0, length));
       expect([length, code, says]).toEqual([length, 1, expect.stringContaining("damaged or cut short")]);
     }
-  }, 30_000);
+  });
 
   test("is refused: one with a line less, more or changed, or with a file that leads elsewhere", async () => {
     const { header, bytes, body, lines } = parts();
@@ -327,7 +329,7 @@ describe("a file that is none", () => {
       expect([name, code, says]).toEqual([name, 1, expect.stringContaining("damaged or cut short")]);
     }
     expect(existsSync(join(place.folder, "evil"))).toBe(false);
-  }, 30_000);
+  });
 
   test("a server that runs keeps its data", async () => {
     const run = await place.svc(["restore", quiet, "--data-dir", server.data_dir, "--force"], {

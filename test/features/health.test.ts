@@ -1,8 +1,11 @@
 /** Probes and metrics: what they say, and to whom. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { eventsOf } from "../event-stream.ts";
 import { deploy, startTestServer, type TestServer, until } from "../harness.ts";
+
+// An answer about health serves all who ask within a second.
+setDefaultTimeout(30_000);
 
 let server: TestServer;
 let root: Awaited<ReturnType<TestServer["user"]>>;

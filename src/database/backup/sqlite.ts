@@ -4,6 +4,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { link, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { BadRequest } from "../../errors.ts";
+import { keepPrivate } from "../connect.ts";
 import { createMigrationTable, type Migration, statementsOf } from "../migrate.ts";
 import { flush } from "./file.ts";
 import type { Cell, TableHead } from "./format.ts";
@@ -77,7 +78,8 @@ export function fillSqlite(options: {
   before: Migration[];
   after: Migration[];
 }): Filling {
-  const file = new SqliteFile(options.temporary, { create: true, readwrite: true });
+  keepPrivate(options.temporary);
+  const file = new SqliteFile(options.temporary, { readwrite: true });
   // Whatever happens to it on the way, it is thrown away; it is flushed before it counts.
   file.run("PRAGMA auto_vacuum = INCREMENTAL");
   file.run("PRAGMA journal_mode = OFF");

@@ -1,0 +1,46 @@
+import chalk from "chalk";
+import { loadConfig } from "../../src/config.ts";
+import { examples, leaf } from "../command.ts";
+import type { Finding } from "../doctor/finding.ts";
+import { wholeNumber } from "../options.ts";
+import { EXIT } from "../terminal/failure.ts";
+import { oneLine, print, printJson } from "../terminal/output.ts";
+
+interface DoctorOptions {
+  dataDir?: string;
+  host?: string;
+  port?: string;
+  json?: boolean;
+}
+
+export default leaf("doctor", "check the machine and the data directory, and say what to do", "directory")
+  .option("--host <address>", "address the server listens on (default 127.0.0.1)")
+  .option("--port <number>", "port the server listens on (default 8000)")
+  .addHelpText("after", examples("svc doctor", "svc doctor --data-dir /var/lib/svc --json"))
+  .action(async (options: DoctorOptions) => {
+    const port = options.port === undefined ? undefined : wholeNumber("--port", options.port, 65_535);
+    const config = loadConfig({ data_dir: options.dataDir, host: options.host, port });
+    const [{ checkDirectory }, { checkDatabase }, { checkMachine }, { checkServer }] = await Promise.all([
+      import("../doctor/directory.ts"),
+      import("../doctor/database.ts"),
+      import("../doctor/machine.ts"),
+      import("../doctor/server.ts"),
+    ]);
+    const findings = [
+      ...checkDirectory(config),
+      ...(await checkDatabase(config)),
+      ...checkMachine(config),
+      ...(await checkServer(config)),
+    ];
+    const failed = findings.some(({ state }) => state === "fail");
+    if (options.json) printJson({ ok: !failed, findings });
+    else for (const finding of findings) show(finding);
+    if (failed) process.exitCode = EXIT.failed;
+  });
+
+const PAINT = { ok: chalk.green, warn: chalk.yellow, fail: chalk.red };
+
+function show({ check, state, says, advice }: Finding): void {
+  print(`${PAINT[state](state.padEnd(4))}  ${check.padEnd(15)} ${oneLine(says)}`);
+  if (advice !== undefined) print(`      ${" ".repeat(15)} ${chalk.dim(`→ ${advice}`)}`);
+}

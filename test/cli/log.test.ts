@@ -1,0 +1,158 @@
+/** The log of `svc serve`: what is in it, in which form, and what never is. */
+import { Database } from "bun:sqlite";
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { withoutCredentials } from "../../src/lib/redact.ts";
+import { until } from "../harness.ts";
+import { newPlace, type Place, start } from "./program.ts";
+import { sitDown } from "./session.ts";
+
+setDefaultTimeout(30_000);
+
+const PASSWORD = "correct-horse-battery";
+
+async function serve(place: Place, env: Record<string, string>) {
+  const going = start(place, ["serve", "--port", "0", "--json"], env);
+  const { url } = JSON.parse(await going.says("}\n")) as { url: string };
+  return { going, url };
+}
+
+const lines = (text: string) =>
+  text
+    .trimEnd()
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+test("each request is a line at debug, with its id and its job, and no credential is in any", async () => {
+  using place = newPlace();
+  const email = "ann@example.org";
+  await place.svc([
+    "user",
+    "create",
+    "--email",
+    email,
+    "--password",
+    PASSWORD,
+    "--super-admin",
+    "--username",
+    "ann",
+  ]);
+  await place.svc(["workspace", "create", "acme", "--name", "Acme", "--owner", email]);
+  const metrics = "metrics-token-nobody-sees";
+  const { going, url } = await serve(place, { SVC_LOG_LEVEL: "debug", SVC_METRICS_TOKEN: metrics });
+  const login = await fetch(`${url}/api/auth/login`, {
+    method: "POST",
+    body: JSON.stringify({ email, password: PASSWORD }),
+  });
+  const token = await login.text();
+  expect(login.status).toBe(200);
+  const run = `${url}/api/w/acme/jobs/run/preview`;
+  const preview = {
+    language: "bun",
+    content: "export const main = () => 1",
+    args: { password: "arg-secret" },
+  };
+  const body = JSON.stringify(preview);
+  const calls: [string, RequestInit][] = [
+    [run, { method: "POST", body, headers: { authorization: `Bearer ${token}`, "x-request-id": "mine-1" } }],
+    [run, { method: "POST", body, headers: { cookie: `token=${token}` } }],
+    [`${run}?token=${token}`, { method: "POST", body }],
+    [`${url}/api/nothing/${token}?token=${token}`, {}],
+    [`${url}/api/users/whoami?token=wrong${token}`, { headers: { cookie: `token=bad${token}` } }],
+    [`${url}/api/metrics`, { headers: { authorization: `Bearer ${metrics}` } }],
+    [`${url}/api/setup/${token}`, {}],
+  ];
+  for (const [where, init] of calls) await (await fetch(where, init)).text();
+  going.child.kill("SIGTERM");
+  const { err, out } = await going.ended();
+  for (const secret of [token, PASSWORD, metrics, "arg-secret"]) expect(err + out).not.toContain(secret);
+  const logged = lines(err);
+  expect(logged).toContainEqual(
+    expect.objectContaining({
+      level: "debug",
+      msg: "request",
+      request_id: "mine-1",
+      method: "POST",
+      route: "/api/w/{workspace}/jobs/run/preview",
+      workspace: "acme",
+      status: 201,
+      address: "127.0.0.1",
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+    }),
+  );
+  expect(logged.filter(({ msg }) => msg === "request").length).toBeGreaterThanOrEqual(6);
+});
+
+test("at info requests leave no line; a failure of the server's leaves one with the request's id", async () => {
+  using place = newPlace();
+  const { going, url } = await serve(place, {});
+  const answer = await fetch(`${url}/api/version`);
+  expect(answer.headers.get("x-request-id")).toBeString();
+  const file = new Database(`${place.data_dir}/svc.db`);
+  file.run("ALTER TABLE users RENAME TO gone");
+  file.close();
+  const failed = await until(async () => {
+    const body = JSON.stringify({ email: "a@b.cd", password: PASSWORD });
+    const login = await fetch(`${url}/api/auth/login`, {
+      method: "POST",
+      body,
+      headers: { "x-request-id": "r-7" },
+    });
+    return login.status === 500 ? login : undefined;
+  }, "a failure");
+  expect(await failed.text()).not.toContain("users");
+  going.child.kill("SIGTERM");
+  const { err } = await going.ended();
+  const logged = lines(err);
+  expect(logged.filter(({ msg }) => msg === "request")).toEqual([]);
+  expect(logged).toContainEqual(
+    expect.objectContaining({ level: "error", request_id: "r-7", operation: "login" }),
+  );
+  expect(err).not.toContain(PASSWORD);
+});
+
+test("what looks like a credential is struck out of a text", () => {
+  for (const [text, clean] of [
+    ["GET /x?a=1&token=abcdef&b=2", "GET /x?a=1&token=*****&b=2"],
+    ["cookie: theme=dark; token=abc; x=1", "cookie: theme=dark; token=*****; x=1"],
+    ["Authorization: Bearer abcdefgh.ijk", "Authorization: Bearer *****"],
+    ["postgres://ann:hunter2@db/svc is down", "postgres://ann:*****@db/svc is down"],
+    ['{"msg":"?signature=ff00","n":1}', '{"msg":"?signature=*****","n":1}'],
+    ["the token is gone", "the token is gone"],
+  ] as const) {
+    expect(withoutCredentials(text)).toBe(clean);
+  }
+});
+
+test("on a terminal, or where asked for, lines are for people", async () => {
+  using place = newPlace();
+  using session = sitDown(place, ["serve", "--port", "0"]);
+  await session.sees("svc listens on");
+  const { going } = await serve(newPlaceOf(place, "other"), {
+    SVC_LOG_LEVEL: "debug",
+    SVC_LOG_FORMAT: "pretty",
+  });
+  going.child.kill("SIGTERM");
+  const { err } = await going.ended();
+  expect(err).toMatch(
+    /^\d\d:\d\d:\d\d\.\d{3} DEBUG the database was brought up to date migrations=\["0000_init"/m,
+  );
+  session.types("\x03");
+  expect((await session.ended()).code).toBe(0);
+});
+
+const newPlaceOf = (place: Place, name: string): Place => ({
+  ...place,
+  environment: { ...place.environment, SVC_DATA_DIR: `${place.folder}/${name}` },
+});
+
+test.each([
+  ["SVC_LOG_LEVEL", "loud", "must be one of trace, debug, info, warn, error, fatal, silent"],
+  ["SVC_LOG_FORMAT", "xml", "must be one of auto, json, pretty"],
+  ["SVC_METRICS", "yes", "must be one of on, off"],
+  ["SVC_TRUSTED_PROXIES", "10.0.0.0/99", "is neither an address nor a range"],
+])("%s=%s is refused at the start", async (name, value, says) => {
+  using place = newPlace();
+  const run = await place.svc(["serve", "--port", "0"], { env: { [name]: value } });
+  expect([run.code, run.err]).toEqual([1, expect.stringContaining(says)]);
+});
