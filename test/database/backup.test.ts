@@ -1,10 +1,14 @@
 /** `svc backup` and `svc restore`: one moment of everything, under load, on both databases and from one to the other. */
+
+import { Database as SqliteFile } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { snapshotPostgres } from "../../src/database/backup/postgres.ts";
 import { snapshotSqlite } from "../../src/database/backup/sqlite.ts";
+import { statementsOf } from "../../src/database/migrate.ts";
+import { migrations } from "../../src/database/migrations/index.ts";
 import { newPlace, type Place } from "../cli/program.ts";
 import { createDatabase, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
 
@@ -139,6 +143,34 @@ describe("restored", () => {
     expect((await restore(again, newTarget(), { database: database.url })).code).toBe(0);
     expect(await contents("", database.url)).toEqual(original);
     await database.drop();
+  });
+
+  test("one of an older schema is brought up to date, its rows kept", async () => {
+    const old = join(place.folder, "older");
+    mkdirSync(old);
+    const file = new SqliteFile(join(old, "svc.db"));
+    file.run("CREATE TABLE svc_migrations (name text PRIMARY KEY, applied_at integer NOT NULL)");
+    const [first] = migrations.sqlite;
+    for (const text of statementsOf(first!)) file.run(text);
+    file.run("INSERT INTO svc_migrations VALUES (?, 0)", [first!.name]);
+    file.run(
+      "INSERT INTO users (email, login_type, super_admin, verified, first_time_user, created_at) VALUES ('old@example.org', 'password', 1, 1, 0, 1700000000123)",
+    );
+    file.close();
+    const path = join(place.folder, "older.backup");
+    expect((await place.svc(["backup", path, "--data-dir", old])).code).toBe(0);
+    const target = newTarget();
+    const database = postgres ? await createDatabase(postgres) : undefined;
+    expect((await restore(path, target, { database: database?.url })).code).toBe(0);
+    const found = await contents(target, database?.url);
+    expect(found.users).toEqual([expect.stringContaining("old@example.org")]);
+    expect(found.users![0]).toContain("1700000000123");
+    expect(Object.keys(found)).toEqual(Object.keys(await contents(server.data_dir, url)));
+    const doctor = await place.svc(["doctor", "--data-dir", target, "--port", "0"], {
+      env: env(database?.url),
+    });
+    expect(doctor.out).toContain(`all ${migrations.sqlite.length} are done`);
+    await database?.drop();
   });
 
   test("with the key, a server starts on it: secrets, files, tokens and new rows work", async () => {

@@ -69,6 +69,24 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
       0,
       expect.stringMatching(/^warning: .*\/host must be string/),
     ]);
+  });
+
+  test("health, metrics, the doctor, backup and restore need nothing beside it", async () => {
+    const made = place();
+    const server = await made.serve();
+    const ask = async (path: string) => {
+      const answer = await fetch(`http://localhost/api${path}`, { unix: join(made.data_dir, "svc.sock") });
+      return [answer.status, await answer.text()] as const;
+    };
+    expect(await ask("/health")).toEqual([200, expect.stringContaining('"status":"ready"')]);
+    expect(await ask("/metrics")).toEqual([200, expect.stringContaining("svc_database_commits_total")]);
+    const doctor = await made.svc(["doctor", "--port", "0", "--json"]);
+    expect([doctor.code, JSON.parse(doctor.out).ok]).toEqual([0, true]);
+    expect((await made.svc(["backup", "all.backup", "--with-key"])).code).toBe(0);
+    const restored = await made.svc(["restore", "all.backup", "--data-dir", "elsewhere", "--json"]);
+    expect([restored.code, JSON.parse(restored.out).key]).toEqual([0, "restored"]);
+    process.kill(server.pid, "SIGTERM");
+    expect(await server.process.exited).toBe(0);
   }, 60_000);
 
   test("a second server on the same directory refuses and names the owner", async () => {
