@@ -1,6 +1,7 @@
 /** The log of `svc serve`: what is in it, in which form, and what never is. */
 import { Database } from "bun:sqlite";
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
 import { withoutCredentials } from "../../src/lib/redact.ts";
 import { until } from "../harness.ts";
 import { newPlace, type Place, start } from "./program.ts";
@@ -121,6 +122,22 @@ test("what looks like a credential is struck out of a text", () => {
     ["the token is gone", "the token is gone"],
   ] as const) {
     expect(withoutCredentials(text)).toBe(clean);
+  }
+});
+
+test("whatever is logged, a credential in it is not", async () => {
+  const program = `
+    import { createLog } from ${JSON.stringify(join(import.meta.dir, "../../src/lib/log.ts"))};
+    const log = createLog("info", process.argv[1]);
+    log.error({ error: "GET /api/x?token=SECRET1&b=2 failed", stack: "at https://ann:SECRET2@host/x" }, "no: Bearer SECRET3-SECRET3");
+    log.warn({ authorization: "SECRET4", headers: { cookie: "a=SECRET5", authorization: "SECRET6" } }, "kept");
+    log.warn({ request: { headers: { "set-cookie": "SECRET7" } }, token: "SECRET8", password: "SECRET9" }, "kept");`;
+  for (const format of ["json", "pretty"]) {
+    const run = Bun.spawnSync([process.execPath, "-e", program, format], { stderr: "pipe" });
+    const text = run.stderr.toString();
+    expect([format, text.match(/kept/g)?.length]).toEqual([format, 2]);
+    expect(text).toContain("b=2 failed");
+    expect(text).not.toContain("SECRET");
   }
 });
 

@@ -340,14 +340,9 @@ describe("a file that is none", () => {
       ["a line of nonsense", changed((copy) => (copy[at] = "{"))],
       ["a row of other columns", changed((copy) => (copy[at] = "[1]"))],
       ["another header", packed({ ...header, svc: "0.0.0" }, lines)],
-      [
-        "a file elsewhere",
-        changed((copy) => copy.splice(-1, 0, '{"file":"storage/../../evil","mode":384,"mtime_ms":0}')),
-      ],
-      [
-        "a file of the service",
-        changed((copy) => copy.splice(-1, 0, '{"file":"instance.key","mode":384,"mtime_ms":0}')),
-      ],
+      ["a file elsewhere", withFile(all, "storage/../../evil")],
+      ["a file at the root", withFile(all, "/evil")],
+      ["a file of the service", withFile(all, "instance.key")],
       [
         "flipped bits",
         Buffer.concat([
@@ -360,8 +355,19 @@ describe("a file that is none", () => {
       const [code, says] = await bad("changed", content);
       expect([name, code, says]).toEqual([name, 1, expect.stringContaining("damaged or cut short")]);
     }
-    expect(existsSync(join(place.folder, "evil"))).toBe(false);
+    for (const folder of [place.folder, target, "/"]) expect(existsSync(join(folder, "evil"))).toBe(false);
   });
+
+  /** Somebody's work, not chance: its checksum is right. */
+  function withFile(all: string[], file: string): Uint8Array {
+    const { header } = parts();
+    const copy = [...all.slice(0, -1), JSON.stringify({ file, mode: 0o600, mtime_ms: 0 })];
+    const text = `svc-backup ${JSON.stringify(header)}\n${copy.join("\n")}\n`;
+    const { end } = JSON.parse(all.at(-1)!);
+    const sha256 = new Bun.CryptoHasher("sha256").update(text).digest("hex");
+    copy.push(JSON.stringify({ end: { ...end, files: end.files + 1, sha256 } }));
+    return packed(header, `${copy.join("\n")}\n`);
+  }
 
   test("a server that runs keeps its data", async () => {
     const run = await place.svc(["restore", quiet, "--data-dir", server.data_dir, "--force"], {
