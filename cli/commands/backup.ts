@@ -1,9 +1,10 @@
 import { resolve } from "node:path";
 import { chalkStderr } from "chalk";
 import { loadConfig } from "../../src/config.ts";
+import type { Progress } from "../../src/database/backup/backup.ts";
 import { examples, leaf } from "../command.ts";
-import { openLive } from "../terminal/live.ts";
-import { note, print, printJson } from "../terminal/output.ts";
+import { note, oneLine, print, printJson } from "../terminal/output.ts";
+import { withProgress } from "../terminal/progress.ts";
 
 interface BackupOptions {
   dataDir?: string;
@@ -17,6 +18,11 @@ export function grouped(value: number): string {
   return value.toLocaleString("en-US");
 }
 
+/** How far a backup or a restore is. */
+export function progressLine({ at, rows, files }: Progress): string {
+  return `${grouped(rows)} rows, ${grouped(files)} files (${oneLine(at)})`;
+}
+
 export default leaf("backup", "write all data to one file, also while the server runs", "directory")
   .argument("<file>", "the backup to make; it is readable by you alone")
   .option("--with-key", "put the instance key in it: whoever has the file can then read all secrets")
@@ -28,13 +34,13 @@ export default leaf("backup", "write all data to one file, also while the server
   .action(async (file: string, options: BackupOptions) => {
     const config = loadConfig({ data_dir: options.dataDir });
     const { makeBackup } = await import("../../src/database/backup/backup.ts");
-    const live = openLive();
-    const made = await makeBackup(config, resolve(file), {
-      with_key: options.withKey ?? false,
-      force: options.force ?? false,
-      onProgress: ({ at, rows, files }) =>
-        live.state(`${grouped(rows)} rows, ${grouped(files)} files: ${at}`),
-    }).finally(live.stop);
+    const made = await withProgress("backing up", (tell) =>
+      makeBackup(config, resolve(file), {
+        with_key: options.withKey ?? false,
+        force: options.force ?? false,
+        onProgress: (progress) => tell(`backing up: ${progressLine(progress)}`),
+      }),
+    );
     if (options.json) printJson({ file: resolve(file), ...made });
     else {
       const { rows, tables, files, bytes } = made;

@@ -3,9 +3,9 @@ import { chalkStderr } from "chalk";
 import { loadConfig } from "../../src/config.ts";
 import type { Restored } from "../../src/database/backup/restore.ts";
 import { examples, leaf } from "../command.ts";
-import { openLive } from "../terminal/live.ts";
 import { note, print, printJson } from "../terminal/output.ts";
-import { grouped } from "./backup.ts";
+import { withProgress } from "../terminal/progress.ts";
+import { grouped, progressLine } from "./backup.ts";
 
 interface RestoreOptions {
   dataDir?: string;
@@ -27,12 +27,12 @@ export default leaf("restore", "put a backup in the place of all data; no server
   .action(async (file: string, options: RestoreOptions) => {
     const config = loadConfig({ data_dir: options.dataDir });
     const { restoreBackup } = await import("../../src/database/backup/restore.ts");
-    const live = openLive();
-    const restored = await restoreBackup(config, resolve(file), {
-      force: options.force ?? false,
-      onProgress: ({ at, rows, files }) =>
-        live.state(`${grouped(rows)} rows, ${grouped(files)} files: ${at}`),
-    }).finally(live.stop);
+    const restored = await withProgress("restoring", (tell) =>
+      restoreBackup(config, resolve(file), {
+        force: options.force ?? false,
+        onProgress: (progress) => tell(`restoring: ${progressLine(progress)}`),
+      }),
+    );
     if (options.json) printJson(restored);
     else {
       const { rows, files, created_at, aside } = restored;

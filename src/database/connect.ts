@@ -6,7 +6,11 @@ import { dialect } from "./kit.ts";
 /** Makes a file that its owner alone can read, or makes one so; what SQLite puts beside it is then as private. */
 export function keepPrivate(path: string): void {
   closeSync(openSync(path, "a", 0o600));
-  chmodSync(path, 0o600);
+  try {
+    chmodSync(path, 0o600);
+  } catch {
+    // Somebody else's, or a file system without modes: `svc doctor` tells.
+  }
 }
 
 export interface ConnectOptions {

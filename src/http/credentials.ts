@@ -4,8 +4,8 @@ import type { Proxies } from "./proxies.ts";
 /** What decides whether a request comes from a page of this server. */
 export interface Site {
   proxies: Proxies;
-  /** The configured public address, where there is one. */
-  base_url: string | undefined;
+  /** The origin of the configured public address, where there is one. */
+  origin: string | undefined;
 }
 
 /**
@@ -41,9 +41,9 @@ export function isFromElsewhere(request: Request, site: Site): boolean {
   return origin !== null && !isOwn(origin, request, site);
 }
 
-function isOwn(origin: string, request: Request, { proxies, base_url }: Site): boolean {
+function isOwn(origin: string, request: Request, { proxies, origin: own }: Site): boolean {
   if (!URL.canParse(origin)) return false;
-  if (base_url !== undefined && new URL(base_url).origin === origin) return true;
+  if (origin === own) return true;
   const { host, https = request.url.startsWith("https:") } = proxies.forwarded(request);
   const page = new URL(origin);
   // A proxy that is not trusted may have taken https off; a page that came without it is never one of an https server.

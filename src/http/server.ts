@@ -29,7 +29,7 @@ export function mount(
   // What is malformed in a URL is told by `decode`, in this interface's own form.
   const h3 = new H3({ allowMalformedURL: true });
   const proxies = trustProxies(app.config.trusted_proxies);
-  const site: Site = { proxies, base_url: app.config.base_url };
+  const site: Site = { proxies, origin: originOf(app.config.base_url) };
   const door = createFrontDoor(app, site);
   const delivered = new Set(operations.filter(isDelivery).map((op) => op.path));
   for (const op of operations) {
@@ -63,6 +63,10 @@ export function mount(
       return fetch(request);
     },
   };
+}
+
+function originOf(url: string | undefined): string | undefined {
+  return url !== undefined && URL.canParse(url) ? new URL(url).origin : undefined;
 }
 
 /** Events are sent to what anybody may call by POST. */

@@ -19,7 +19,11 @@ const TABLES =
  * @throws BadRequest when there is no database yet
  */
 export function snapshotSqlite(path: string): Snapshot {
-  if (!existsSync(path)) throw new BadRequest(`there is nothing to back up: ${path} does not exist`);
+  if (!existsSync(path)) {
+    throw new BadRequest(`there is nothing to back up: ${path} does not exist`, {
+      hint: "choose the server's --data-dir, or set DATABASE_URL as it is set for the server",
+    });
+  }
   const file = new SqliteFile(path, { readwrite: true });
   file.run("PRAGMA busy_timeout = 5000");
   file.run("PRAGMA query_only = ON");
