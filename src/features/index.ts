@@ -35,6 +35,9 @@ import { runOperations } from "./jobs/run-operations.ts";
 import { workflowOperations } from "./jobs/workflow-operations.ts";
 import { licenseOperations } from "./license/operations.ts";
 import { mailOperations } from "./mail/operations.ts";
+import { oauthChatOperations } from "./oauth/chat-operations.ts";
+import { oauthLoginOperations } from "./oauth/login-operations.ts";
+import { oauthOperations } from "./oauth/operations.ts";
 import { resourceOperations } from "./resources/operations.ts";
 import { resourceTypeOperations } from "./resources/type-operations.ts";
 import { samlOperations } from "./saml/operations.ts";
@@ -100,6 +103,9 @@ export const features: Feature[] = [
   { file: "src/features/workspaces/usage-operations.ts", operations: usageOperations },
   { file: "src/features/workspaces/storage-operations.ts", operations: storageSettingOperations },
   { file: "src/features/variables/operations.ts", operations: variableOperations },
+  { file: "src/features/oauth/login-operations.ts", operations: oauthLoginOperations },
+  { file: "src/features/oauth/operations.ts", operations: oauthOperations },
+  { file: "src/features/oauth/chat-operations.ts", operations: oauthChatOperations },
   { file: "src/features/resources/operations.ts", operations: resourceOperations },
   { file: "src/features/resources/type-operations.ts", operations: resourceTypeOperations },
   { file: "src/features/folders/operations.ts", operations: folderOperations },

@@ -7,6 +7,7 @@ import type { Job } from "../../queue/tables.ts";
 import type { ParameterBinding, PlainArguments } from "../../runner/types.ts";
 import { recordAudit } from "../audit/service.ts";
 import type { FlowPlace } from "../flows/run/place.ts";
+import { withFreshToken } from "../oauth/refresh.ts";
 import { interpolateArguments, type References } from "../resources/interpolate.ts";
 import { getResource } from "../resources/service.ts";
 import { getVariable, SECRET_READ } from "../variables/service.ts";
@@ -70,7 +71,7 @@ export async function beginReading(
       resource: async (path) => (await getResource(ctx, path)).value,
       variable: async (path) => {
         const row = await getVariable(ctx, path);
-        const plain = await openValue(app, row);
+        const plain = await openValue(app, await withFreshToken(app, row));
         if (row.is_secret) variables.set(path, plain);
         return plain;
       },

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { WorkspaceContext } from "../../context.ts";
 import {
   flag,
   moment,
@@ -9,6 +10,7 @@ import {
   responds,
   toWindow,
 } from "../../http/operation.ts";
+import { accountFacts, accountFields } from "../oauth/accounts.ts";
 import { encryptSecret } from "../workspaces/secrets.ts";
 import { contextualVariables } from "./contextual.ts";
 import * as service from "./service.ts";
@@ -40,6 +42,7 @@ const ListableVariable = z.object({
   description: z.string(),
   account: z.number().nullish(),
   is_oauth: z.boolean(),
+  ...accountFields,
   expires_at: moment.nullish(),
   extra_perms: z.record(z.string(), z.boolean()),
   /** A resource stands at the same path. */
@@ -58,9 +61,25 @@ const ContextualVariable = z.object({
 
 const encrypted = z.object({ already_encrypted: flag.default(false) });
 
-/** The record with the value it may show. */
-function toRecord({ linked, ...row }: service.ShownVariable, value: string | null) {
-  return { ...row, value, is_linked: linked, is_refreshed: row.account !== null, is_expired: false };
+/** The records with the values they may show, and what is known of their accounts. */
+async function toRecords(
+  ctx: WorkspaceContext,
+  rows: service.ShownVariable[],
+  shown: (row: service.ShownVariable) => string | null,
+) {
+  const { workspace_id } = ctx.caller.member;
+  const ids = rows.map(({ account }) => account);
+  const facts = await accountFacts(ctx.app, workspace_id, ids);
+  return rows.map((variable) => {
+    const { linked, ...row } = variable;
+    const known = facts.get(row.account ?? 0);
+    return { ...row, is_linked: linked, is_refreshed: false, is_expired: false, ...known, value: shown(variable) };
+  });
+}
+
+async function toRecord(ctx: WorkspaceContext, row: service.ShownVariable, value: string | null) {
+  const [record] = await toRecords(ctx, [row], () => value);
+  return record!;
 }
 
 export const createVariable = operation({
@@ -129,8 +148,11 @@ export const getVariable = operation({
   audit: service.SECRET_READ,
   run: async (ctx, { path, query }) => {
     const row = await service.showVariable(ctx, path);
-    if (!row.is_secret || query.decrypt_secret) return toRecord(row, await service.readValue(ctx, row));
-    return toRecord(row, query.include_encrypted ? row.value : null);
+    if (!row.is_secret || query.decrypt_secret) {
+      const value = await service.readValue(ctx, row);
+      return toRecord(ctx, row, value);
+    }
+    return toRecord(ctx, row, query.include_encrypted ? row.value : null);
   },
 });
 
@@ -166,7 +188,8 @@ export const listVariables = operation({
   run: async (ctx, { query }) => {
     const { offset, limit } = toWindow(query);
     const rows = await service.listVariables(ctx, query);
-    return rows.slice(offset, offset + limit).map((row) => toRecord(row, row.is_secret ? null : row.value));
+    const window = rows.slice(offset, offset + limit);
+    return toRecords(ctx, window, (row) => (row.is_secret ? null : row.value));
   },
 });
 

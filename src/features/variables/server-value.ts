@@ -1,5 +1,6 @@
 import { and, eq } from "drizzle-orm";
 import type { App } from "../../context.ts";
+import { withFreshToken } from "../oauth/refresh.ts";
 import { variables } from "./tables.ts";
 import { openValue } from "./value.ts";
 
@@ -19,5 +20,5 @@ export async function readValueForServer(
     .from(variables)
     .where(and(eq(variables.workspace_id, workspace_id), eq(variables.path, path)));
   if (!row || (row.expires_at !== null && row.expires_at <= app.clock())) return undefined;
-  return openValue(app, row);
+  return openValue(app, await withFreshToken(app, row));
 }

@@ -5,6 +5,8 @@ import { type Reader, statement } from "../../database/database.ts";
 import { sql } from "../../database/kit.ts";
 import { BadRequest, Forbidden, NotFound, Unauthorized } from "../../errors.ts";
 import { checkPath } from "../../lib/paths.ts";
+import { ownAccount } from "../oauth/accounts.ts";
+import { withFreshToken } from "../oauth/refresh.ts";
 import { canRead, canWrite, requireManage } from "../permissions.ts";
 import { resources } from "../resources/tables.ts";
 import { checkScopes } from "../tokens/scopes.ts";
@@ -104,6 +106,8 @@ export async function createVariable(
   await ctx.write({ resource: path }, async (tx) => {
     await tx.lock(`variable ${member.workspace_id} ${path}`);
     if (await find(ctx, tx, path)) throw new BadRequest(`there is a variable at ${path} already`);
+    // Whoever names an account reads its token.
+    if (body.account !== undefined) await ownAccount(ctx, tx, body.account);
     const row = {
       workspace_id: member.workspace_id,
       path,
@@ -191,12 +195,13 @@ export const SECRET_READ = { operation: "variables.decrypt_secret", action_kind:
  * The plain value. Reading a secret leaves an audit row; operators read secrets only through the jobs they run. What a
  * job is told is masked in its log from then on.
  */
-export async function readValue(ctx: WorkspaceContext, row: Variable): Promise<string> {
-  if (!row.is_secret) return row.value;
+export async function readValue(ctx: WorkspaceContext, stored: Variable): Promise<string> {
   const { member, identity } = ctx.caller;
-  if (member.operator && !member.is_admin && !identity.token?.job) {
+  if (stored.is_secret && member.operator && !member.is_admin && !identity.token?.job) {
     throw new Forbidden("operators do not read secrets directly");
   }
+  const row = await withFreshToken(ctx.app, stored);
+  if (!row.is_secret) return row.value;
   const value = await ctx.write({ resource: row.path, as: SECRET_READ }, (tx) => openValue(ctx.app, row, tx));
   const job = identity.token?.job;
   if (job && !ctx.app.runner.mask(job.id, value)) {

@@ -62,7 +62,8 @@ export function messagePage(status: number, title: string, message: string, agai
   return html(status, title, `<p>${escapeHtml(message)}</p>${link}`);
 }
 
-function html(status: number, title: string, body: string): Response {
+/** A page for people. @param body HTML */
+export function html(status: number, title: string, body: string): Response {
   const text = `<!doctype html>
 <html lang="en">
 <head>
@@ -133,7 +134,7 @@ function choices({ options, default: preset }: Field): string {
   return `<option value=""></option>${each.join("")}`;
 }
 
-function escapeHtml(text: string): string {
+export function escapeHtml(text: string): string {
   return text
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
