@@ -20,8 +20,15 @@ const MAX_LIFETIME_S = 3_155_760_000;
 const HTTP = {
   // Which addresses may be plain http is decided in one place: by the fetch.
   [oauth.allowInsecureRequests]: true,
-  [oauth.customFetch]: (url: string, init: unknown) => boundedFetch(url, init as RequestInit, BOUNDS),
+  [oauth.customFetch]: (url: string, init: unknown) => call(url, init as RequestInit),
 } as const;
+
+/** @throws FetchFailed, also when the provider says that it has failed itself */
+async function call(url: string, init: RequestInit): Promise<Response> {
+  const response = await boundedFetch(url, init, BOUNDS);
+  if (response.status < 500) return response;
+  throw new FetchFailed(`${new URL(url).host} fails (status ${response.status})`);
+}
 
 /** What a provider answers to a code or a refresh token. */
 export interface Tokens {
@@ -105,9 +112,7 @@ function toError({ name }: Client, what: string, cause: unknown): SvcError {
   if (cause instanceof FetchFailed) return new Unavailable(`${name}: ${what}: ${cause.message}`, { cause });
   if (cause instanceof oauth.AuthorizationResponseError || cause instanceof oauth.ResponseBodyError) {
     const said = [cause.error, cause.error_description].filter(Boolean).join(": ").slice(0, MAX_TEXT);
-    const isTheirs = cause instanceof oauth.ResponseBodyError && cause.status >= 500;
-    const text = `${name}: ${what}: the provider answers ${said}`;
-    return isTheirs ? new Unavailable(text, { cause }) : new BadRequest(text, { cause });
+    return new BadRequest(`${name}: ${what}: the provider answers ${said}`, { cause });
   }
   // What is wrong is told, never what was sent: the library's causes hold whole answers, tokens included.
   const reason = cause instanceof Error ? cause.message.slice(0, MAX_TEXT) : "unknown";
@@ -352,7 +357,7 @@ async function addressOf(
 ): Promise<Address> {
   if (provider.emails_url !== undefined) {
     const headers = { authorization: `Bearer ${access_token}`, accept: "application/json" };
-    const list: unknown = await (await boundedFetch(provider.emails_url, { headers }, BOUNDS)).json();
+    const list: unknown = await (await call(provider.emails_url, { headers })).json();
     const addresses = Array.isArray(list)
       ? (list as { email?: unknown; primary?: unknown; verified?: unknown }[])
       : [];

@@ -112,7 +112,9 @@ async function ask(app: App, account: OauthAccount, holder: string): Promise<voi
   try {
     const token = openToken(app, account);
     if (token === undefined) {
-      throw new BadRequest(`OAuth account ${account.id} has no refresh token: connect it again`);
+      throw new BadRequest(
+        `OAuth account ${account.id} has no refresh token that this server can read: connect it again`,
+      );
     }
     const tokens = await refreshTokens(app, clientOf(app, account.client, "connect"), token);
     await store(app, account, holder, tokens);

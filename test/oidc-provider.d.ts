@@ -1,0 +1,11 @@
+/** As much of the package's interface as the tests use: it brings no types of its own. */
+declare module "oidc-provider" {
+  import type { IncomingMessage, ServerResponse } from "node:http";
+
+  export default class Provider {
+    constructor(issuer: string, configuration: Record<string, unknown>);
+    callback(): (request: IncomingMessage, response: ServerResponse) => void;
+    on(event: string, listener: (...facts: never[]) => void): void;
+    proxy: boolean;
+  }
+}
