@@ -3,6 +3,11 @@ import { openapiOperation } from "../http/openapi.ts";
 import type { Operation } from "../http/operation.ts";
 import { aclOperations } from "./acls/operations.ts";
 import { alertOperations } from "./alerts/operations.ts";
+import { appExecuteOperations } from "./apps/execute-operations.ts";
+import { appListOperations } from "./apps/list-operations.ts";
+import { appOperations } from "./apps/operations.ts";
+import { appPublicOperations } from "./apps/public-operations.ts";
+import { rawAppOperations } from "./apps/raw-operations.ts";
 import { auditOperations } from "./audit/operations.ts";
 import { concurrencyGroupOperations } from "./concurrency-groups/operations.ts";
 import { draftOperations } from "./drafts/operations.ts";
@@ -126,6 +131,11 @@ export const features: Feature[] = [
   { file: "src/features/flows/preview-operations.ts", operations: flowPreviewOperations },
   { file: "src/features/flows/restart-operations.ts", operations: flowRestartOperations },
   { file: "src/features/flows/result-operations.ts", operations: flowResultOperations },
+  { file: "src/features/apps/operations.ts", operations: appOperations },
+  { file: "src/features/apps/list-operations.ts", operations: appListOperations },
+  { file: "src/features/apps/execute-operations.ts", operations: appExecuteOperations },
+  { file: "src/features/apps/public-operations.ts", operations: appPublicOperations },
+  { file: "src/features/apps/raw-operations.ts", operations: rawAppOperations },
   { file: "src/features/drafts/operations.ts", operations: draftOperations },
   { file: "src/features/jobs/run-operations.ts", operations: runOperations },
   { file: "src/features/jobs/preview-operations.ts", operations: previewOperations },

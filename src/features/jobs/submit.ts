@@ -65,6 +65,8 @@ export interface Submission {
   entrypoint?: string | undefined;
   /** Who it runs as, where that is not the caller. */
   runs_as?: { permissioned_as: string; email: string } | undefined;
+  /** What started it, where that is not a webhook. */
+  trigger_kind?: string | undefined;
   concurrency?: { key: string; limit: number; window_s: number } | undefined;
   cache_ttl?: number | undefined;
   /** Arguments, result and log are never stored; only a caller who waits for the result can ask for that. */
@@ -379,7 +381,7 @@ function toRow(
     worker: when.direct ? ctx.app.queue.worker : null,
     parent_job: options.parent_job ?? null,
     root_job: options.root_job ?? null,
-    trigger_kind: trigger?.kind ?? "webhook",
+    trigger_kind: trigger?.kind ?? submission.trigger_kind ?? "webhook",
     schedule_path: trigger?.schedule_path ?? null,
     flow_step_id: null,
     flow_index: null,

@@ -1,0 +1,125 @@
+/** Apps: pages that people make, stored in versions, with a policy of who may run what. */
+import { z } from "zod";
+import type { App } from "../../context.ts";
+import { type Operation, operation, optional, responds } from "../../http/operation.ts";
+import { draftOf } from "../drafts/service.ts";
+import { AppHistory, AppRecord, EditApp, NewApp } from "./records.ts";
+import * as service from "./service.ts";
+
+const base = "/w/{workspace}/apps" as const;
+
+export async function toRecord({ db }: Pick<App, "db">, { app, version }: service.AppAt) {
+  const { version: _, policy, ...rest } = app;
+  const { created_by, created_at, value } = version;
+  const versions = await service.versionsOf(db.read, app);
+  return { ...rest, policy, execution_mode: policy.execution_mode, versions, created_by, created_at, value };
+}
+
+const createApp = operation({
+  name: "createApp",
+  method: "POST",
+  path: `${base}/create`,
+  access: "author",
+  summary: "Deploy a new app",
+  body: NewApp,
+  responds: responds.created("path of the app"),
+  audit: { operation: "apps.create", action_kind: "Create" },
+  run: (ctx, { body }) => service.createApp(ctx, body),
+});
+
+const updates = { operation: "apps.update", action_kind: "Update" } as const;
+
+const updateApp = operation({
+  name: "updateApp",
+  method: "POST",
+  path: `${base}/update/{path}`,
+  access: "author",
+  summary: "Change an app; a value makes a new version, another path renames it",
+  body: EditApp,
+  responds: responds.text("path of the app"),
+  audit: updates,
+  run: (ctx, { path, body }) => service.updateApp(ctx, path, body),
+});
+
+const getAppByPath = operation({
+  name: "getAppByPath",
+  method: "GET",
+  path: `${base}/get/p/{path}`,
+  access: "member",
+  summary: "Read the newest version of an app",
+  responds: responds.json(AppRecord),
+  run: async (ctx, { path }) => toRecord(ctx.app, await service.getApp(ctx, path)),
+});
+
+const getAppByVersion = operation({
+  name: "getAppByVersion",
+  method: "GET",
+  path: `${base}/get/v/{id}`,
+  access: "member",
+  summary: "Read one version of an app",
+  responds: responds.json(AppRecord),
+  run: async (ctx, { id }) => toRecord(ctx.app, await service.getAppVersion(ctx, id)),
+});
+
+const getAppByPathWithDraft = operation({
+  name: "getAppByPathWithDraft",
+  method: "GET",
+  path: `${base}/get/draft/{path}`,
+  access: "member",
+  summary: "Read the newest version of an app, with the draft that is kept beside it",
+  responds: responds.json(AppRecord.extend({ draft: z.unknown().optional() })),
+  run: async (ctx, { workspace, path }) => ({
+    ...(await toRecord(ctx.app, await service.getApp(ctx, path))),
+    draft: await draftOf(ctx.app.db.read, { workspace_id: workspace, kind: "app", path }),
+  }),
+});
+
+const getAppHistory = operation({
+  name: "getAppHistoryByPath",
+  method: "GET",
+  path: `${base}/history/p/{path}`,
+  access: "member",
+  summary: "List the versions of an app, newest first",
+  responds: responds.json(z.array(AppHistory)),
+  run: (ctx, { path }) => service.historyOf(ctx, path),
+});
+
+const updateAppHistory = operation({
+  name: "updateAppHistory",
+  method: "POST",
+  path: `${base}/history_update/a/{id}/v/{version}`,
+  access: "author",
+  summary: "Say in the history what a version changed",
+  body: z.object({ deployment_msg: optional(z.string()) }),
+  responds: responds.text("confirmation"),
+  audit: updates,
+  run: async (ctx, { id, version, body }) => {
+    await service.setDeploymentMessage(ctx, { id, version }, body.deployment_msg);
+    return `version ${version} of app ${id} updated`;
+  },
+});
+
+const deleteApp = operation({
+  name: "deleteApp",
+  method: "DELETE",
+  path: `${base}/delete/{path}`,
+  access: "author",
+  summary: "Delete an app with its history",
+  responds: responds.text("confirmation"),
+  audit: { operation: "apps.delete", action_kind: "Delete" },
+  run: async (ctx, { path }) => {
+    await service.deleteApp(ctx, path);
+    return `app ${path} deleted`;
+  },
+});
+
+export const appOperations: Operation[] = [
+  createApp,
+  updateApp,
+  getAppByPath,
+  getAppByVersion,
+  getAppByPathWithDraft,
+  getAppHistory,
+  updateAppHistory,
+  deleteApp,
+];
