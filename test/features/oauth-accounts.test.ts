@@ -250,7 +250,7 @@ test("a failed refresh is kept and shown, asks no provider again at once, and go
   t.idp.trouble.clear();
   // Within ten seconds the kept failure is answered, unless somebody asks for it.
   const held = await read(admin.ask);
-  expect([held.status, held.text, refreshes(t)]).toEqual([503, `Unavailable: ${said}`, 0]);
+  expect([held.status, held.text, refreshes(t)]).toEqual([400, `Bad request: ${said}`, 0]);
   await expectOk(admin.ask("POST", `/w/acme/oauth/refresh_token/${id}`, { path }));
   expect(await isGood(t, (await read(admin.ask)).json())).toBe(true);
   expect(Object.keys(await list())).not.toContain("refresh_error");

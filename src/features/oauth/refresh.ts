@@ -85,7 +85,8 @@ function isDone(app: App, seen: OauthAccount, now: OauthAccount, byPerson: boole
   if (now.failed_at === null || now.refresh_error === null) return false;
   const failedSince = now.failed_at.getTime() !== seen.failed_at?.getTime();
   const holds = now.failed_at.getTime() + FAILURE_HOLDS_MS > app.clock().getTime();
-  if (failedSince || (holds && !byPerson)) throw new Unavailable(now.refresh_error);
+  if (failedSince || (holds && !byPerson))
+    throw now.refused ? new BadRequest(now.refresh_error) : new Unavailable(now.refresh_error);
   return false;
 }
 
@@ -119,7 +120,7 @@ async function ask(app: App, account: OauthAccount, holder: string): Promise<voi
     const tokens = await refreshTokens(app, clientOf(app, account.client, "connect"), token);
     await store(app, account, holder, tokens);
   } catch (error) {
-    if (error instanceof SvcError) await storeFailure(app, account, holder, error.message);
+    if (error instanceof SvcError) await storeFailure(app, account, holder, error);
     throw error;
   }
 }
@@ -135,6 +136,7 @@ async function store(app: App, account: OauthAccount, holder: string, tokens: To
         expires_at: new Date(app.clock().getTime() + lifetime_s * 1000),
         lifetime_s,
         refresh_error: null,
+        refused: false,
         failed_at: null,
         lease_holder: null,
         lease_until: null,
@@ -159,12 +161,14 @@ async function store(app: App, account: OauthAccount, holder: string, tokens: To
   });
 }
 
-async function storeFailure(app: App, account: OauthAccount, holder: string, message: string): Promise<void> {
-  app.log.warn({ account: account.id, error: message }, "an OAuth account could not be refreshed");
+async function storeFailure(app: App, account: OauthAccount, holder: string, error: SvcError): Promise<void> {
+  const refresh_error = error.message;
+  app.log.warn({ account: account.id, error: refresh_error }, "an OAuth account could not be refreshed");
+  const refused = error instanceof BadRequest;
   await app.db.write((tx) =>
     tx
       .update(oauthAccounts)
-      .set({ refresh_error: message, failed_at: app.clock(), lease_holder: null, lease_until: null })
+      .set({ refresh_error, refused, failed_at: app.clock(), lease_holder: null, lease_until: null })
       .where(and(eq(oauthAccounts.id, account.id), eq(oauthAccounts.lease_holder, holder))),
   );
 }

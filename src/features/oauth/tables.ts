@@ -1,6 +1,6 @@
 import { kit } from "../../database/kit.ts";
 
-const { table, text, integer, timestamp, serial, index, primaryKey } = kit;
+const { table, text, integer, boolean, timestamp, serial, index, primaryKey } = kit;
 
 /** Accounts at providers. The access token stands in the variables that name the account. */
 export const oauthAccounts = table(
@@ -20,6 +20,8 @@ export const oauthAccounts = table(
     /** Why the last refresh failed; null when it did not. */
     refresh_error: text("refresh_error"),
     failed_at: timestamp("failed_at"),
+    /** Whether the provider refused, and would again; else it could not be asked. */
+    refused: boolean("refused").notNull().default(false),
     /** Who refreshes it right now, and until when nobody else does. */
     lease_holder: text("lease_holder"),
     lease_until: timestamp("lease_until"),
