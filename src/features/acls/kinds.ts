@@ -6,12 +6,14 @@ import { and, countDistinct, eq, type SQL } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import { containsText, startsWith } from "../../database/conditions.ts";
 import type { Reader, Tx } from "../../database/database.ts";
+import { apps, rawApps } from "../apps/tables.ts";
 import { flows } from "../flows/tables.ts";
 import { forgetFlow } from "../flows/versions.ts";
 import type { Permissions } from "../permissions.ts";
 import { resources } from "../resources/tables.ts";
 import { scripts } from "../scripts/tables.ts";
 import { forgetScriptAt } from "../scripts/versions.ts";
+import { schedules } from "../schedules/tables.ts";
 import { variables } from "../variables/tables.ts";
 
 /** Any table of items: of all their columns, three are touched here. */
@@ -39,6 +41,9 @@ export const KINDS: Record<string, Kind> = {
   flow: { table: items(flows), listed: eq(flows.archived, false), forget: forgetFlow },
   resource: { table: items(resources) },
   variable: { table: items(variables) },
+  schedule: { table: items(schedules) },
+  app: { table: items(apps) },
+  raw_app: { table: items(rawApps) },
 };
 
 const at = ({ table, live }: Kind, workspace_id: string, path: string) =>
