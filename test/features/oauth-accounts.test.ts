@@ -294,6 +294,7 @@ test("whoever held the lease and is gone holds nobody up for good", async () => 
     tx.update(oauthAccounts).set({ lease_holder: "gone", lease_until }).where(eq(oauthAccounts.id, id)),
   );
   expect(await isGood(t, (await read(admin.ask)).json())).toBe(true);
+  expect(app.clock() >= lease_until).toBe(true);
   expect(refreshes(t)).toBe(1);
 });
 

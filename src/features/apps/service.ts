@@ -139,6 +139,7 @@ async function insertVersion(
   const [row] = await tx
     .insert(appVersions)
     .values({
+      workspace_id: ctx.caller.member.workspace_id,
       app_id,
       value: body.value,
       created_by: ctx.username,

@@ -31,6 +31,7 @@ export const appVersions = table(
   {
     /** Counts up over the whole instance. */
     id: serial("id"),
+    workspace_id: text("workspace_id").notNull(),
     app_id: integer("app_id").notNull(),
     value: json<unknown>("value").notNull(),
     created_by: text("created_by").notNull(),

@@ -12,7 +12,8 @@ import { insertUser, openSession } from "../users/service.ts";
 import { users } from "../users/tables.ts";
 import { endedCookie, type Journey, journeyOf, useUp } from "./attempts.ts";
 import { type Client, clientOf } from "./clients.ts";
-import { exchangeCode, type Person, personOf, type Returned } from "./provider.ts";
+import { type Person, personOf } from "./person.ts";
+import { exchangeCode, type Returned } from "./provider.ts";
 import { oauthLogins } from "./tables.ts";
 
 const SIGNED_UP = { operation: "oauth.signup", action_kind: "Create" } as const;

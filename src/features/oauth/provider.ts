@@ -5,30 +5,12 @@
  */
 import * as oauth from "oauth4webapi";
 import type { App } from "../../context.ts";
-import { BadRequest, SvcError, Unavailable } from "../../errors.ts";
-import { boundedFetch, FetchFailed } from "../../lib/bounded-fetch.ts";
-import { perApp } from "../../lib/per-app.ts";
+import { BadRequest } from "../../errors.ts";
+import { asking, HTTP, serverOf, toClient } from "./asking.ts";
 import type { Client } from "./clients.ts";
 
-const BOUNDS = { timeout_ms: 10_000, max_bytes: 1_000_000, max_redirects: 3 };
-/** How long a provider's own description is relied upon. */
-const DISCOVERY_MS = 3_600_000;
-const MAX_TEXT = 300;
 /** A century: a moment further off may not be one that can be stored. */
 const MAX_LIFETIME_S = 3_155_760_000;
-
-const HTTP = {
-  // Which addresses may be plain http is decided in one place: by the fetch.
-  [oauth.allowInsecureRequests]: true,
-  [oauth.customFetch]: (url: string, init: unknown) => call(url, init as RequestInit),
-} as const;
-
-/** @throws FetchFailed, also when the provider says that it has failed itself */
-async function call(url: string, init: RequestInit): Promise<Response> {
-  const response = await boundedFetch(url, init, BOUNDS);
-  if (response.status < 500) return response;
-  throw new FetchFailed(`${new URL(url).host} fails (status ${response.status})`);
-}
 
 /** What a provider answers to a code or a refresh token. */
 export interface Tokens {
@@ -57,69 +39,6 @@ export function newAttempt(): Attempt {
     nonce: oauth.generateRandomNonce(),
   };
 }
-
-interface Known {
-  server: Promise<oauth.AuthorizationServer>;
-  until: number;
-}
-
-const discovered = perApp<App, Map<string, Known>>(() => new Map());
-
-async function serverOf(app: App, { provider }: Client): Promise<oauth.AuthorizationServer> {
-  if (provider.issuer === undefined) return toServer(provider);
-  const known = discovered(app);
-  const now = app.clock().getTime();
-  const before = known.get(provider.issuer);
-  if (before && before.until > now) return before.server;
-  const server = discover(provider.issuer);
-  known.set(provider.issuer, { server, until: now + DISCOVERY_MS });
-  server.catch(() => known.delete(provider.issuer!));
-  return server;
-}
-
-function toServer(provider: Client["provider"]): oauth.AuthorizationServer {
-  const { auth_url, token_url, userinfo_url, revocation_url } = provider;
-  return {
-    issuer: auth_url ?? "",
-    ...(auth_url && { authorization_endpoint: auth_url }),
-    ...(token_url && { token_endpoint: token_url }),
-    ...(userinfo_url && { userinfo_endpoint: userinfo_url }),
-    ...(revocation_url && { revocation_endpoint: revocation_url }),
-  };
-}
-
-async function discover(issuer: string): Promise<oauth.AuthorizationServer> {
-  if (!URL.canParse(issuer))
-    throw new BadRequest(`setting oauths: "${issuer.slice(0, MAX_TEXT)}" is no issuer`);
-  const url = new URL(issuer);
-  return oauth.processDiscoveryResponse(
-    url,
-    await oauth.discoveryRequest(url, { algorithm: "oidc", ...HTTP }),
-  );
-}
-
-/** Runs what asks a provider, and tells its failures in this service's words. */
-async function asking<T>(client: Client, what: string, ask: () => Promise<T>): Promise<T> {
-  try {
-    return await ask();
-  } catch (cause) {
-    throw toError(client, what, cause);
-  }
-}
-
-function toError({ name }: Client, what: string, cause: unknown): SvcError {
-  if (cause instanceof SvcError) return cause;
-  if (cause instanceof FetchFailed) return new Unavailable(`${name}: ${what}: ${cause.message}`, { cause });
-  if (cause instanceof oauth.AuthorizationResponseError || cause instanceof oauth.ResponseBodyError) {
-    const said = [cause.error, cause.error_description].filter(Boolean).join(": ").slice(0, MAX_TEXT);
-    return new BadRequest(`${name}: ${what}: the provider answers ${said}`, { cause });
-  }
-  // What is wrong is told, never what was sent: the library's causes hold whole answers, tokens included.
-  const reason = cause instanceof Error ? cause.message.slice(0, MAX_TEXT) : "unknown";
-  return new Unavailable(`${name}: ${what}: the provider's answer makes no sense (${reason})`);
-}
-
-const toClient = ({ id }: Client): oauth.Client => ({ client_id: id });
 
 function authentication({ secret, provider }: Client, server: oauth.AuthorizationServer): oauth.ClientAuth {
   if (secret === undefined) return oauth.None();
@@ -287,88 +206,4 @@ export function revokeToken(app: App, client: Client, token: string): Promise<bo
     );
     return true;
   });
-}
-
-/** What a provider says of a person. */
-export interface Person {
-  subject: string | undefined;
-  email: string;
-  /** Undefined: the provider does not say. */
-  email_verified: boolean | undefined;
-  name: string | undefined;
-}
-
-/** @throws BadRequest when no e-mail address is told, Unavailable */
-export function personOf(app: App, client: Client, tokens: Tokens): Promise<Person> {
-  return asking(client, "who logs in cannot be read", async () => {
-    const server = await serverOf(app, client);
-    const { claims } = tokens;
-    const profile = server.userinfo_endpoint ? await userInfo(server, client, tokens) : undefined;
-    if (!claims && !profile) {
-      throw new BadRequest(
-        `setting oauths: client ${client.name}: \`userinfo_url\` or \`issuer\` is missing`,
-      );
-    }
-    const said: Record<string, unknown> = { ...claims, ...profile };
-    const address = await addressOf(client, tokens, said);
-    if (address.email === undefined) {
-      throw new BadRequest(`${client.name} tells no e-mail address of who logs in`, {
-        hint: "make one public there, or have a super admin ask for more scopes",
-      });
-    }
-    const subject = said.sub ?? said.id;
-    const name = said.name ?? said.login;
-    return {
-      subject: typeof subject === "string" || typeof subject === "number" ? String(subject) : undefined,
-      email: address.email,
-      email_verified: address.verified,
-      name: typeof name === "string" ? name.slice(0, MAX_TEXT) : undefined,
-    };
-  });
-}
-
-async function userInfo(
-  server: oauth.AuthorizationServer,
-  client: Client,
-  { access_token, claims }: Tokens,
-): Promise<Record<string, unknown>> {
-  const response = await oauth.userInfoRequest(server, toClient(client), access_token, HTTP);
-  if (!claims) return readObject(response);
-  return oauth.processUserInfoResponse(server, toClient(client), claims.sub, response);
-}
-
-/** An object a provider without an issuer answers. */
-async function readObject(response: Response): Promise<Record<string, unknown>> {
-  const body: unknown = await response.json();
-  if (response.status !== 200) throw new Error(`status ${response.status}`);
-  if (typeof body !== "object" || body === null || Array.isArray(body)) throw new Error("no object");
-  return body as Record<string, unknown>;
-}
-
-interface Address {
-  email: string | undefined;
-  verified: boolean | undefined;
-}
-
-async function addressOf(
-  { provider }: Client,
-  { access_token }: Tokens,
-  said: Record<string, unknown>,
-): Promise<Address> {
-  if (provider.emails_url !== undefined) {
-    const headers = { authorization: `Bearer ${access_token}`, accept: "application/json" };
-    const list: unknown = await (await call(provider.emails_url, { headers })).json();
-    const addresses = Array.isArray(list)
-      ? (list as { email?: unknown; primary?: unknown; verified?: unknown }[])
-      : [];
-    const found = addresses.find((entry) => entry?.primary === true);
-    return { email: text(found?.email), verified: found?.verified === true };
-  }
-  const verified = said.email_verified ?? said.verified;
-  const isVerified = typeof verified === "string" ? verified === "true" : verified;
-  return { email: text(said.email), verified: typeof isVerified === "boolean" ? isVerified : undefined };
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
 }
