@@ -383,6 +383,7 @@ test("clients are listed for what they serve, and what is set up wrongly is said
     gmail: some,
     microsoft: some,
     house: { ...t.client, display_name: "The house" },
+    inner: { ...some, connect_config: { issuer: t.client.issuer } },
     login_only: {
       ...some,
       login_config: { ...endpoints, userinfo_url: "https://idp.example/me", scopes: ["who"] },
@@ -406,8 +407,12 @@ test("clients are listed for what they serve, and what is set up wrongly is said
     "gmail",
     "microsoft",
     "house",
+    "inner",
     "connect_only",
   ]);
+  expect((await ask("GET", "/oauth/get_connect/inner")).json()).toEqual({
+    scopes: ["openid", "email", "profile"],
+  });
   expect((await ask("GET", "/oauth/get_connect/connect_only")).json()).toEqual({
     scopes: ["read"],
     extra_params: { a: "b" },

@@ -52,13 +52,14 @@ const NAME = /^[\w-]{1,50}$/;
 function providerOf(name: string, config: ClientConfig, purpose: Purpose): Provider | undefined {
   const own = purpose === "login" ? config.login_config : config.connect_config;
   const known = WELL_KNOWN[name]?.[purpose];
-  const issuer = config.issuer && { issuer: config.issuer, scopes: ["openid", "email", "profile"] };
+  const issuer = config.issuer ? { issuer: config.issuer } : undefined;
   if (!own && !known && !issuer) return undefined;
   // What is said of a provider replaces what is known of it; endpoints of its own replace discovery.
   const base = own?.auth_url || issuer ? { scopes: known?.scopes } : known;
   const said = Object.entries(own ?? {}).filter(([, value]) => value !== undefined);
-  const provider: Provider = { ...base, ...(issuer || {}), ...Object.fromEntries(said) };
+  const provider: Provider = { ...base, ...issuer, ...Object.fromEntries(said) };
   if (own?.auth_url && !own.issuer) delete provider.issuer;
+  if (provider.issuer) provider.scopes ??= ["openid", "email", "profile"];
   return provider;
 }
 
