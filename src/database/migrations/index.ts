@@ -3,27 +3,23 @@
 import postgres_0000_init from "./postgres/0000_init.sql" with { type: "text" };
 import postgres_0001_jobs_whole from "./postgres/0001_jobs_whole.sql" with { type: "text" };
 import postgres_0002_flows from "./postgres/0002_flows.sql" with { type: "text" };
-import postgres_0003_wip from "./postgres/0003_wip.sql" with { type: "text" };
-import postgres_0004_wip2 from "./postgres/0004_wip2.sql" with { type: "text" };
+import postgres_0003_instance from "./postgres/0003_instance.sql" with { type: "text" };
 import sqlite_0000_init from "./sqlite/0000_init.sql" with { type: "text" };
 import sqlite_0001_jobs_whole from "./sqlite/0001_jobs_whole.sql" with { type: "text" };
 import sqlite_0002_flows from "./sqlite/0002_flows.sql" with { type: "text" };
-import sqlite_0003_wip from "./sqlite/0003_wip.sql" with { type: "text" };
-import sqlite_0004_wip2 from "./sqlite/0004_wip2.sql" with { type: "text" };
+import sqlite_0003_instance from "./sqlite/0003_instance.sql" with { type: "text" };
 
 export const migrations = {
   sqlite: [
     { name: "0000_init", sql: sqlite_0000_init },
     { name: "0001_jobs_whole", sql: sqlite_0001_jobs_whole },
     { name: "0002_flows", sql: sqlite_0002_flows },
-    { name: "0003_wip", sql: sqlite_0003_wip },
-    { name: "0004_wip2", sql: sqlite_0004_wip2 },
+    { name: "0003_instance", sql: sqlite_0003_instance },
   ],
   postgres: [
     { name: "0000_init", sql: postgres_0000_init },
     { name: "0001_jobs_whole", sql: postgres_0001_jobs_whole },
     { name: "0002_flows", sql: postgres_0002_flows },
-    { name: "0003_wip", sql: postgres_0003_wip },
-    { name: "0004_wip2", sql: postgres_0004_wip2 },
+    { name: "0003_instance", sql: postgres_0003_instance },
   ],
 };

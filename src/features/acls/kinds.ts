@@ -11,9 +11,9 @@ import { flows } from "../flows/tables.ts";
 import { forgetFlow } from "../flows/versions.ts";
 import type { Permissions } from "../permissions.ts";
 import { resources } from "../resources/tables.ts";
+import { schedules } from "../schedules/tables.ts";
 import { scripts } from "../scripts/tables.ts";
 import { forgetScriptAt } from "../scripts/versions.ts";
-import { schedules } from "../schedules/tables.ts";
 import { variables } from "../variables/tables.ts";
 
 /** Any table of items: of all their columns, three are touched here. */

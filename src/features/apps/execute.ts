@@ -142,6 +142,7 @@ function anonymous(ctx: Context, workspace_id: string): WorkspaceContext {
     disabled: false,
     created_at: ctx.app.clock(),
     groups: [],
+    folders: new Map(),
   };
   return { ...ctx, caller: { identity, member } };
 }

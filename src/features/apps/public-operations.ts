@@ -22,7 +22,7 @@ async function secretOf(
   app: App,
   { workspace_id, id }: Pick<AppRow, "workspace_id" | "id">,
 ): Promise<string> {
-  const signature = await workspaceHmac(app, app.db.read, workspace_id, [`public app ${id}`]);
+  const signature = await workspaceHmac(app, workspace_id, [`public app ${id}`]);
   return `${id}-${signature.toString("hex")}`;
 }
 

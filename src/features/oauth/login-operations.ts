@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { type Operation, operation, optional, responds } from "../../http/operation.ts";
 import { messagePage } from "../flows/approvals/page.ts";
-import { sessionCookie } from "../users/service.ts";
+import { withCookies } from "../users/answers.ts";
 import { begin } from "./attempts.ts";
 import { clientOf, clientsFor } from "./clients.ts";
 import { finishLogin, type LoggedIn, loginRedirect } from "./login.ts";
@@ -59,11 +59,7 @@ const loginCallback = operation({
   audit,
   run: async (ctx, { client_name, body }) => {
     const done = await finishLogin(ctx, client_name, body);
-    const headers = new Headers({ "content-type": "text/plain; charset=utf-8" });
-    for (const cookie of [sessionCookie(ctx.app, done.token), done.ended]) {
-      headers.append("set-cookie", cookie);
-    }
-    return new Response(done.token, { headers });
+    return withCookies(done.token, done.cookies);
   },
 });
 
@@ -80,11 +76,11 @@ const loginPage = operation({
   run: (ctx, { client_name }) =>
     asPage(async () => {
       const done = await finishLogin(ctx, client_name, returnedOf(client_name, ctx.request));
-      return afterLogin(done, [sessionCookie(ctx.app, done.token), done.ended]);
+      return afterLogin(done);
     }),
 });
 
-function afterLogin({ journey }: LoggedIn, cookies: string[]): Response {
+function afterLogin({ journey, cookies }: LoggedIn): Response {
   if (journey.rd !== undefined) return redirectTo(journey.rd, cookies);
   const page = messagePage(200, "Logged in", "You are logged in. You may close this page.");
   for (const cookie of cookies) page.headers.append("set-cookie", cookie);

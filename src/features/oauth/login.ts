@@ -8,8 +8,11 @@ import type { Tx } from "../../database/database.ts";
 import { Forbidden, type SvcError } from "../../errors.ts";
 import { checkEmail } from "../../lib/paths.ts";
 import { recordAudit } from "../audit/service.ts";
-import { insertUser, openSession } from "../users/service.ts";
+import { loginCookies } from "../users/cookies.ts";
+import { insertUser } from "../users/service.ts";
+import { beginSession } from "../users/sessions.ts";
 import { users } from "../users/tables.ts";
+import { joinByDomain } from "../workspaces/auto-invite.ts";
 import { endedCookie, type Journey, journeyOf, useUp } from "./attempts.ts";
 import { type Client, clientOf } from "./clients.ts";
 import { type Person, personOf } from "./person.ts";
@@ -27,8 +30,8 @@ export function loginRedirect(ctx: Context, client: string): string {
 export interface LoggedIn {
   token: string;
   journey: Journey;
-  /** Takes the journey's cookie away. */
-  ended: string;
+  /** The session's, and one that takes the journey's away. */
+  cookies: string[];
 }
 
 /**
@@ -49,10 +52,13 @@ export async function finishLogin(ctx: Context, name: string, returned: Returned
   const email = checkEmail(person.email);
   try {
     checkDomain(client, email);
-    const token = await ctx.write({ resource: client.name, by: email }, async (tx) =>
-      openSession(app, tx, await admit(ctx, tx, client, { ...person, email })),
-    );
-    return { token, journey, ended: endedCookie(app, journey) };
+    const { session, user } = await ctx.write({ resource: client.name, by: email }, async (tx) => {
+      const user = await admit(ctx, tx, client, { ...person, email });
+      await joinByDomain(app, tx, user);
+      return { session: await beginSession(app, tx, user, null), user };
+    });
+    const cookies = [...loginCookies(app, user, session), endedCookie(app, journey)];
+    return { token: session.token, journey, cookies };
   } catch (error) {
     if (error instanceof Forbidden) await recordRefusal(ctx, client, email, error);
     throw error;

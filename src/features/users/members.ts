@@ -3,7 +3,8 @@ import { and, asc, eq } from "drizzle-orm";
 import type { App, Member, WorkspaceContext } from "../../context.ts";
 import type { Reader } from "../../database/database.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
-import { forgetMembers, resolveMember } from "../workspaces/members.ts";
+import { rightsOf } from "../permissions.ts";
+import { forgetMembers, listMembers as membersOf, resolveMember } from "../workspaces/members.ts";
 import { workspaceMembers } from "../workspaces/tables.ts";
 import { departFrom, finishDepartures, told } from "./departure.ts";
 import { requireOtherAdmin } from "./last-admin.ts";
@@ -14,13 +15,7 @@ const DISABLED = "its owner was disabled in the workspace";
 
 /** A member as the wire has one. */
 export function toUser(member: Member, is_super_admin: boolean) {
-  return {
-    ...member,
-    is_super_admin,
-    groups: ["all", ...member.groups],
-    folders: [],
-    folders_owners: [],
-  };
+  return { ...member, is_super_admin, ...rightsOf(member) };
 }
 
 type Row = typeof workspaceMembers.$inferSelect;
@@ -51,13 +46,14 @@ export async function getMember(app: App, workspace_id: string, username: string
 
 /** All members by name, those without an account included. */
 export async function listMembers(app: App, workspace_id: string) {
-  const rows = await app.db.read
-    .select({ member: workspaceMembers, super_admin: users.super_admin })
+  const above = await app.db.read
+    .select({ email: users.email })
     .from(workspaceMembers)
-    .leftJoin(users, eq(users.email, workspaceMembers.email))
-    .where(eq(workspaceMembers.workspace_id, workspace_id))
-    .orderBy(asc(workspaceMembers.username));
-  return rows.map(({ member, super_admin }) => toUser({ ...member, groups: [] }, super_admin ?? false));
+    .innerJoin(users, eq(users.email, workspaceMembers.email))
+    .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(users.super_admin, true)));
+  const emails = new Set(above.map(({ email }) => email));
+  const all = await membersOf(app, workspace_id);
+  return all.map((member) => toUser(member, emails.has(member.email)));
 }
 
 export async function listUsernames(app: App, workspace_id: string): Promise<string[]> {

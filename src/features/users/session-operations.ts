@@ -94,8 +94,8 @@ export const refreshToken = operation({
   run: async (ctx, { query }) => {
     const token = await sessions.refreshSession(ctx, query.if_expiring_in_less_than_s);
     if (token !== undefined) return withCookies(token, [sessionCookie(ctx.app, token)]);
-    const { headers, url } = ctx.request;
-    return withCookies(readToken(headers, new URL(url).search) ?? "", []);
+    const { request } = ctx;
+    return withCookies(readToken(request, new URL(request.url).search) ?? "", []);
   },
 });
 

@@ -73,7 +73,14 @@ async function toRecords(
   return rows.map((variable) => {
     const { linked, ...row } = variable;
     const known = facts.get(row.account ?? 0);
-    return { ...row, is_linked: linked, is_refreshed: false, is_expired: false, ...known, value: shown(variable) };
+    return {
+      ...row,
+      is_linked: linked,
+      is_refreshed: false,
+      is_expired: false,
+      ...known,
+      value: shown(variable),
+    };
   });
 }
 
