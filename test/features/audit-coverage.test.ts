@@ -10,6 +10,7 @@ const WITHOUT: Record<string, string> = {
   getJobMetrics: "reads what a job has used",
   getStartedAtByIds: "reads when jobs have begun",
   listSelectedJobGroups: "reads which jobs belong together",
+  previewSchedule: "tells the next times of a rule and stores nothing",
   setFlowUserState: "a running flow's note to itself, written as often as it likes and gone with its run",
   setJobProgress: "a running job's own percentage, written as often as it likes",
 };

@@ -307,7 +307,7 @@ test("disconnecting revokes the token at the provider, and forgets the account",
   expect(t.idp.asked.at(-1)).toMatchObject({ path: "/token/revocation" });
   expect(t.idp.asked.at(-1)!.body.get("token")).toBe(tokens.refresh_token);
   const [variable] = (await admin.ask("GET", "/w/acme/variables/list")).json();
-  expect([variable.account, variable.is_refreshed]).toEqual([null, undefined]);
+  expect([variable.account, variable.is_refreshed]).toEqual([null, false]);
   later(t, 4000);
   expect((await read(admin.ask)).json()).toBe(tokens.access_token);
   expect((await admin.ask("POST", `/w/acme/oauth/disconnect/${id}`)).status).toBe(404);

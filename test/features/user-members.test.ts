@@ -34,6 +34,7 @@ test("members are told of each other", async () => {
     disabled: false,
     groups: ["all"],
     folders: [],
+    folders_read: ["app_custom", "app_groups", "app_themes"],
     folders_owners: [],
     created_at: expect.any(String),
   };

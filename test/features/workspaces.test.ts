@@ -37,6 +37,7 @@ describe("a new workspace", () => {
       disabled: false,
       groups: ["all"],
       folders: [],
+      folders_read: ["app_custom", "app_groups", "app_themes"],
       folders_owners: [],
     });
     const listed = { id: "made", name: "A name", owner: email };

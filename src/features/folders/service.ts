@@ -203,9 +203,12 @@ export async function deleteFolder(ctx: WorkspaceContext, name: string): Promise
 /** How many items of each kind the folder holds. @throws NotFound */
 export async function usageOf(ctx: WorkspaceContext, name: string): Promise<Record<string, number>> {
   const { workspace_id } = await getFolder(ctx, name);
-  const usage: Record<string, number> = { apps: 0, schedules: 0 };
+  const usage: Record<string, number> = {};
   for (const [kind, items] of Object.entries(KINDS)) {
-    usage[`${kind}s`] = await countAt(ctx.app.db.read, items, workspace_id, `f/${name}`);
+    // Clients know of one kind of apps.
+    const counted = kind === "raw_app" ? "apps" : `${kind}s`;
+    usage[counted] =
+      (usage[counted] ?? 0) + (await countAt(ctx.app.db.read, items, workspace_id, `f/${name}`));
   }
   return usage;
 }

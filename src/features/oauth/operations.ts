@@ -193,7 +193,7 @@ function toId(text: string): number {
 }
 
 const refreshToken = operation({
-  name: "refreshToken",
+  name: "refreshAccountToken",
   method: "POST",
   path: "/w/{workspace}/oauth/refresh_token/{id}",
   access: "member",
