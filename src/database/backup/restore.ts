@@ -38,6 +38,7 @@ export async function restoreBackup(
 ): Promise<Restored> {
   const { header, text } = await readHeader(path);
   const split = splitMigrations(header);
+  await checkWhole(path, text);
   const lock = lockDirectory(place.data_dir, "svc restore");
   const temporary = join(place.data_dir, "restoring");
   try {
@@ -61,6 +62,14 @@ export async function restoreBackup(
     await rm(temporary, { recursive: true, force: true });
     lock.release();
   }
+}
+
+/**
+ * Reads it all once before anything is made of it: what is damaged may say anything, up to a name of a column.
+ * @throws BadRequest when it is damaged
+ */
+async function checkWhole(path: string, headerText: string): Promise<void> {
+  for await (const _ of readLines(path, headerText));
 }
 
 /** The migrations that the backup's rows have been through, and those to follow. @throws BadRequest for unknown ones */
