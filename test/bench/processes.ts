@@ -27,12 +27,12 @@ export interface Bench {
 }
 
 /** A server on a data directory of its own, with a workspace and a token. */
-export async function startServer(): Promise<Bench> {
+export async function startServer(environment: Record<string, string> = {}): Promise<Bench> {
   const data_dir = mkdtempSync(join(tmpdir(), "svc-bench-"));
   const child = Bun.spawn([EXECUTABLE, "serve", "--port", "0", "--json", "--data-dir", data_dir], {
     stdout: "pipe",
     stderr: "inherit",
-    env: { PATH: "/usr/bin:/bin", SVC_LOG_LEVEL: "error" },
+    env: { PATH: "/usr/bin:/bin", SVC_LOG_LEVEL: "error", ...environment },
   });
   const { url } = JSON.parse(await untilOutput(child.stdout, /\n}\n$/)) as { url: string };
   const ask = async (address: string, init: RequestInit & { unix?: string }) => {

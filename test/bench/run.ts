@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Table from "cli-table3";
+import { events } from "./events.ts";
 import { besideRestate, flows } from "./flows.ts";
 import { lists } from "./lists.ts";
 import {
@@ -244,6 +245,7 @@ await echo.stop();
 await streams();
 (await lists(scale)).forEach(record);
 for (const figure of await flows(scale)) record(figure);
+for (const figure of await events(scale)) record(figure);
 if (process.argv.includes("--peers")) for (const figure of await besideRestate(scale)) record(figure);
 await starts();
 await memory();
