@@ -29,6 +29,7 @@ import { createLog } from "./lib/log.ts";
 import { createMeters, tally } from "./lib/meters.ts";
 import { createQueue } from "./queue/queue.ts";
 import { createRunner } from "./runner/runner.ts";
+import { createHandlerCaller } from "./worker/handlers.ts";
 import { createPruner } from "./worker/pruner.ts";
 import { createRescuer } from "./worker/rescuer.ts";
 import { createScheduler } from "./worker/scheduler.ts";
@@ -137,6 +138,10 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       const scheduler = createScheduler(app);
       scheduler.start();
       started.push(() => scheduler.stop());
+
+      const handlers = createHandlerCaller(app);
+      handlers.start();
+      started.push(() => handlers.stop());
 
       const sender = createWebhookSender(app);
       sender.start();

@@ -10,6 +10,7 @@ import { isFrame } from "../../queue/states.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
 import { settleWithoutLock } from "../flows/locks.ts";
 import { cancelFlow, endJob } from "../flows/run/runs.ts";
+import { noteEnd } from "../handlers/outbox.ts";
 import { isOwner, ownedBy } from "../permissions.ts";
 import { isAllowed } from "../tokens/scopes.ts";
 import { canceledResult } from "./canceled.ts";
@@ -192,6 +193,7 @@ export async function cancelUnfinished(
       await settlePlaces(tx, job, now);
       tx.afterCommit(app.queue.wake);
     }
+    await noteEnd(app, tx, job, "canceled");
     const told = { id: job.id, workspace_id: job.workspace_id, status: "canceled", result } as const;
     tx.afterCommit(() => app.events.publishFinished(told));
     return true;

@@ -15,10 +15,13 @@ import { type Schedule, schedules } from "./tables.ts";
 /** Called when what is due next may have changed; set by the scheduler where there is one. */
 export const schedulerOf = perApp<App, { wake(): void }>(() => ({ wake: () => {} }));
 
+/** What is counted of its runs. */
+type Counted = "failed_times" | "failed_job" | "recovered_times";
+
 /** What its author says of a schedule. */
 export type ScheduleBody = Omit<
   Schedule,
-  "workspace_id" | "edited_by" | "edited_at" | "email" | "extra_perms" | "error" | "next_at"
+  "workspace_id" | "edited_by" | "edited_at" | "email" | "extra_perms" | "error" | "next_at" | Counted
 >;
 
 const HANDLERS = ["on_failure", "on_recovery", "on_success"] as const;

@@ -43,6 +43,12 @@ export const schedules = table(
     extra_perms: json<Record<string, boolean>>("extra_perms").notNull(),
     /** Why the last run that was due could not begin. */
     error: text("error"),
+    /** How many runs in a row have failed. */
+    failed_times: integer("failed_times").notNull().default(0),
+    /** The last run that failed, until the schedule has recovered from it. */
+    failed_job: text("failed_job"),
+    /** How many runs in a row have come to a good end since. */
+    recovered_times: integer("recovered_times").notNull().default(0),
     /** When it runs next; null while it is switched off, or when its time is over. */
     next_at: timestamp("next_at"),
   },

@@ -3,6 +3,7 @@ import { eq } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import type { Reader } from "../../database/database.ts";
 import { forgetFlows } from "../flows/versions.ts";
+import { forgetErrorHandler } from "../handlers/settings-cache.ts";
 import { forgetScripts } from "../scripts/versions.ts";
 import { forgetTokens } from "../tokens/cache.ts";
 import { tokens } from "../tokens/tables.ts";
@@ -29,6 +30,7 @@ export function forgetWorkspace(app: App, workspace_id: string, hashes: readonly
   forgetFlows(app, workspace_id);
   forgetEnvironment(app, workspace_id);
   forgetUsage(app, workspace_id);
+  forgetErrorHandler(app, workspace_id);
   app.runner
     .forget(workspace_id)
     .catch((cause) =>

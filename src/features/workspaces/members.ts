@@ -109,7 +109,8 @@ async function loadMember(app: App, who: Who, workspace_id: string): Promise<Mem
     .select()
     .from(workspaceMembers)
     .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.email, who.email)));
-  const [member = null] = row ? await withPlaces(app, workspace_id, [row]) : [];
+  const known = row ?? groupRow(workspace_id, who.email);
+  const [member = null] = known ? await withPlaces(app, workspace_id, [known]) : [];
   if (cacheOf(app).generation === generation) remember(app, workspace_id, who.email, member);
   if (member) return withRights(member, who);
   const above = who.super_admin || (await runsForSuperAdmin(app, who));
@@ -117,6 +118,22 @@ async function loadMember(app: App, who: Who, workspace_id: string): Promise<Mem
 }
 
 type Row = typeof workspaceMembers.$inferSelect;
+
+/** What the server itself starts for a workspace runs as a group, whose members and folders say what it may do. */
+export function groupIdentity(name: string): { email: string; permissioned_as: string } {
+  // No person can have such an address.
+  return { email: `g/${name}`, permissioned_as: `g/${name}` };
+}
+
+function groupRow(workspace_id: string, email: string): Row | undefined {
+  if (!email.startsWith("g/")) return undefined;
+  const nobody = { is_admin: false, operator: false, disabled: false, created_at: new Date(0) };
+  return { workspace_id, email, username: email, ...nobody };
+}
+
+function groupsBehind(email: string): Set<string> {
+  return new Set(email.startsWith("g/") ? [email.slice(2)] : []);
+}
 
 /** Everybody who is in a workspace, with their groups and rights, by name. */
 export async function listMembers(app: App, workspace_id: string): Promise<Member[]> {
@@ -131,7 +148,7 @@ export async function listMembers(app: App, workspace_id: string): Promise<Membe
 /** Members with their groups, and with what these and the folders' own entries give them in folders. */
 async function withPlaces(app: App, workspace_id: string, rows: readonly Row[]): Promise<Member[]> {
   const { read } = app.db;
-  const groupsOf = new Map<string, Set<string>>(rows.map(({ email }) => [email, new Set()]));
+  const groupsOf = new Map<string, Set<string>>(rows.map(({ email }) => [email, groupsBehind(email)]));
   const only = rows.length === 1 ? rows[0]!.email : undefined;
   const inGroups = await read
     .select({ name: groupMembers.name, email: groupMembers.email })

@@ -6,6 +6,7 @@ import { BadRequest } from "../../errors.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { findLatest as findFlow } from "../flows/versions.ts";
 import { findLive as findScript } from "../scripts/versions.ts";
+import { forgetErrorHandler } from "../handlers/settings-cache.ts";
 import type { StoredSettings } from "./settings-records.ts";
 import { workspaceSettings } from "./tables.ts";
 
@@ -32,7 +33,10 @@ export async function editSettings(
   parameters: Record<string, string> = {},
 ): Promise<void> {
   const { workspace_id } = ctx.caller.member;
-  await ctx.write({ resource: workspace_id, parameters }, (tx) => storeSettings(tx, workspace_id, change));
+  await ctx.write({ resource: workspace_id, parameters }, async (tx) => {
+    await storeSettings(tx, workspace_id, change);
+    tx.afterCommit(() => forgetErrorHandler(ctx.app, workspace_id));
+  });
 }
 
 async function storeSettings(tx: Tx, workspace_id: string, change: Change): Promise<void> {

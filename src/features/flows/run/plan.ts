@@ -5,6 +5,7 @@ import type { Tx } from "../../../database/database.ts";
 import type { JobFinished } from "../../../events/events.ts";
 import { insertJob } from "../../../queue/driver.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
+import { noteEnd } from "../../handlers/outbox.ts";
 import { cacheResult } from "../../jobs/cached-results.ts";
 import { flowItems } from "../tables.ts";
 import { type FlowRun, type FreshEnd, itemsKey, keepRun, type LiveFrame } from "./run.ts";
@@ -232,6 +233,7 @@ export class Plan {
     if (job.id !== frame.id) return;
     if (job.cache_ttl && status === "success" && !cached) await cacheResult(this.#app, tx, job, result);
     await freePlace(this.#app, tx, job);
+    await noteEnd(this.#app, tx, job, status);
   }
 
   #committed(): void {

@@ -6,6 +6,7 @@ import { Internal } from "../../../errors.ts";
 import type { FlowValue } from "../../../flow-engine/types.ts";
 import { isFrame } from "../../../queue/states.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
+import { withHandlers } from "../../handlers/outbox.ts";
 import { cachedResult } from "../../jobs/cached-results.ts";
 import { type FlowResume, flowResumes } from "../tables.ts";
 import { verdict } from "./answers.ts";
@@ -115,7 +116,8 @@ export async function endJob(
   work: Work,
   write: Write = app.db.write,
 ): Promise<boolean> {
-  if (job.flow_step_id === null || job.root_job === null) return write(work);
+  if (job.flow_step_id === null || job.root_job === null)
+    return write(withHandlers(app, job, status, work));
   const module = job.flow_step_id;
   const index = job.flow_index ?? undefined;
   return transact(app, job.root_job, { work, write }, (run) => {

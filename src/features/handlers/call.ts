@@ -1,0 +1,186 @@
+/** From a row of the outbox to the job of a handler: the row goes in the transaction that stores the job. */
+import { and, eq } from "drizzle-orm";
+import type { App, WorkspaceContext } from "../../context.ts";
+import type { Tx } from "../../database/database.ts";
+import { BadRequest, NotFound, SvcError, Unavailable } from "../../errors.ts";
+import { type Job, jobs } from "../../queue/tables.ts";
+import { raiseAlert } from "../alerts/service.ts";
+import { flows } from "../flows/tables.ts";
+import { contextOf, submissionOf, submitTriggered, type Trigger } from "../jobs/triggered.ts";
+import { targetOfHandler } from "../schedules/service.ts";
+import { type Schedule, schedules } from "../schedules/tables.ts";
+import { findLatest } from "../scripts/versions.ts";
+import { groupIdentity } from "../workspaces/members.ts";
+import { readSettings } from "../workspaces/settings.ts";
+import { workspaces } from "../workspaces/tables.ts";
+import { errorArguments, failureArguments, recoveryArguments, successArguments } from "./arguments.ts";
+import { HANDLER_TRIGGER } from "./outbox.ts";
+import { rememberingNone } from "./settings-cache.ts";
+import { type HandlerCall, handlerCalls } from "./tables.ts";
+
+/** A handler that cannot begin may be one that is being deployed: it is tried so often. */
+const MAX_TRIES = 5;
+const FIRST_DELAY_MS = 1_000;
+const LONGEST_DELAY_MS = 60_000;
+
+/** The workspace's error handler runs as this group, to which an admin gives rights as to others. */
+const GROUP = "error_handler";
+
+/** Which handler is started, and how. */
+interface Wanted {
+  /** `script/<path>` or `flow/<path>`. */
+  handler: string;
+  args: Record<string, unknown>;
+  created_by: string;
+  /** Whose rights it has: a person's by e-mail, or those of the group. */
+  runs_as: { email: string } | { group: string };
+}
+
+/** Does what a row asks for. Safe to be called for one row by several servers at once: one of them starts the handler. */
+export async function callHandler(app: App, call: HandlerCall): Promise<void> {
+  try {
+    const wanted = await wantedBy(app, call);
+    if (wanted) await start(app, call, wanted);
+    else await app.db.write((tx) => take(tx, call));
+  } catch (cause) {
+    await postpone(app, call, cause);
+  }
+}
+
+/** @returns undefined when nobody is to be told any more, or nobody ever was */
+async function wantedBy(app: App, call: HandlerCall): Promise<Wanted | undefined> {
+  const { workspace_id } = call;
+  const [job] = await app.db.read
+    .select()
+    .from(jobs)
+    .where(and(eq(jobs.id, call.job_id), eq(jobs.workspace_id, workspace_id)));
+  const [workspace] = await app.db.read.select().from(workspaces).where(eq(workspaces.id, workspace_id));
+  if (!job || !workspace || workspace.archived) return undefined;
+  if (call.occasion === "handler") {
+    const message = `the handler ${job.script_path} failed (job ${job.id}), which was to tell of job ${job.parent_job}`;
+    await raiseAlert(app, {
+      kind: "error_handler_failed",
+      message,
+      workspace_id,
+      subject: job.script_path ?? job.id,
+    });
+    return undefined;
+  }
+  const schedule = await scheduleOf(app, job);
+  if (call.occasion === "workspace") return ofWorkspace(app, job, schedule);
+  return schedule && ofSchedule(app, job, call, schedule);
+}
+
+async function scheduleOf(
+  app: App,
+  { workspace_id, schedule_path }: Pick<Job, "workspace_id" | "schedule_path">,
+): Promise<Schedule | undefined> {
+  if (schedule_path === null) return undefined;
+  const [schedule] = await app.db.read
+    .select()
+    .from(schedules)
+    .where(and(eq(schedules.workspace_id, workspace_id), eq(schedules.path, schedule_path)));
+  return schedule;
+}
+
+async function ofWorkspace(app: App, job: Job, schedule: Schedule | undefined): Promise<Wanted | undefined> {
+  const rememberNone = rememberingNone(app, job.workspace_id);
+  const settings = await readSettings(app.db.read, job.workspace_id);
+  const { error_handler, error_handler_extra_args, error_handler_muted_on_cancel } = settings;
+  if (!error_handler) {
+    rememberNone();
+    return undefined;
+  }
+  if (job.status === "canceled" && error_handler_muted_on_cancel) return undefined;
+  if (schedule?.ws_error_handler_muted || (await isMuted(app, job))) return undefined;
+  const args = errorArguments(job, error_handler_extra_args);
+  return { handler: error_handler, args, created_by: GROUP, runs_as: { group: GROUP } };
+}
+
+/** Whether the script or flow says that it wants none. */
+async function isMuted(app: App, { workspace_id, kind, script_path }: Job): Promise<boolean> {
+  if (script_path === null) return false;
+  if (kind !== "flow") {
+    return (await findLatest(app.db.read, workspace_id, script_path))?.ws_error_handler_muted ?? false;
+  }
+  const [flow] = await app.db.read
+    .select({ muted: flows.ws_error_handler_muted })
+    .from(flows)
+    .where(and(eq(flows.workspace_id, workspace_id), eq(flows.path, script_path)));
+  return flow?.muted ?? false;
+}
+
+async function ofSchedule(
+  app: App,
+  job: Job,
+  call: HandlerCall,
+  schedule: Schedule,
+): Promise<Wanted | undefined> {
+  const { on_failure, on_recovery, on_success, email } = schedule;
+  const runs_as = { email };
+  if (call.occasion === "failure") {
+    const args = failureArguments(job, call, schedule);
+    return on_failure ? { handler: on_failure, args, created_by: "schedule_error_handler", runs_as } : undefined;
+  }
+  if (call.occasion === "success") {
+    const args = successArguments(job, call, schedule);
+    return on_success ? { handler: on_success, args, created_by: "schedule_success_handler", runs_as } : undefined;
+  }
+  if (!on_recovery) return undefined;
+  const args = await recoveryArguments(app, job, call, schedule);
+  return { handler: on_recovery, args, created_by: "schedule_recovery_handler", runs_as };
+}
+
+async function start(app: App, call: HandlerCall, wanted: Wanted): Promise<void> {
+  const { handler, args, created_by, runs_as } = wanted;
+  const target = targetOfHandler(handler);
+  if (!target) throw new NotFound(`handler ${handler}: it must be script/<path> or flow/<path>`);
+  const group = "group" in runs_as ? groupIdentity(runs_as.group) : undefined;
+  const trigger: Trigger = {
+    workspace_id: call.workspace_id,
+    email: group?.email ?? (runs_as as { email: string }).email,
+    created_by,
+    kind: HANDLER_TRIGGER,
+  };
+  const ctx = await contextOf(app, trigger, (tx) => take(tx, call));
+  const options = { parent_job: call.job_id };
+  // The admin who named the workspace's handler could read it, which is enough for it to be found.
+  const found = await submissionOf(group ? asAdmin(ctx) : ctx, target, JSON.stringify(args), options);
+  await submitTriggered(ctx, { ...found, runs_as: found.runs_as ?? group }, trigger, options);
+}
+
+function asAdmin(ctx: WorkspaceContext): WorkspaceContext {
+  return { ...ctx, caller: { ...ctx.caller, member: { ...ctx.caller.member, is_admin: true } } };
+}
+
+/** @returns false when somebody else has taken the row */
+async function take(tx: Tx, { job_id, occasion }: HandlerCall): Promise<boolean> {
+  const taken = await tx.delete(handlerCalls).where(at({ job_id, occasion })).returning({ id: handlerCalls.job_id });
+  return taken.length > 0;
+}
+
+function at({ job_id, occasion }: Pick<HandlerCall, "job_id" | "occasion">) {
+  return and(eq(handlerCalls.job_id, job_id), eq(handlerCalls.occasion, occasion));
+}
+
+/** A handler that is not there is given up, and the operator told; anything else may be over soon. */
+async function postpone(app: App, call: HandlerCall, cause: unknown): Promise<void> {
+  const attempts = call.attempts + 1;
+  const isHopeless = cause instanceof NotFound || (cause instanceof BadRequest && attempts >= MAX_TRIES);
+  if (isHopeless) {
+    const { workspace_id, job_id } = call;
+    const message = `no handler could be started for job ${job_id}: ${cause.message}`;
+    const subject = call.schedule_path ?? "error_handler";
+    await raiseAlert(app, { kind: "error_handler_not_started", message, workspace_id, subject });
+    await app.db.write((tx) => take(tx, call));
+    return;
+  }
+  if (!(cause instanceof SvcError)) {
+    app.log.error({ job: call.job_id, error: String(cause) }, "a handler could not be started yet");
+  }
+  const delay = Math.min(FIRST_DELAY_MS * 2 ** call.attempts, LONGEST_DELAY_MS);
+  const next_at = new Date(app.clock().getTime() + delay);
+  // A server that is shutting down takes no jobs: that says nothing of the handler.
+  const counted = cause instanceof Unavailable ? {} : { attempts };
+  await app.db.write((tx) => tx.update(handlerCalls).set({ next_at, ...counted }).where(at(call)));
+}
