@@ -6,10 +6,12 @@
 import { and, asc, eq, gt, inArray, lte, type SQL, sql } from "drizzle-orm";
 import type { App } from "../context.ts";
 import type { Tx } from "../database/database.ts";
+import { raiseAlert } from "../features/alerts/service.ts";
 import { nextTry, type Outcome, sendMessage } from "../features/webhooks/deliveries.ts";
-import { hostOf } from "../features/webhooks/endpoints.ts";
+import { hostOf, INSTANCE } from "../features/webhooks/endpoints.ts";
 import { senderOf } from "../features/webhooks/outbox.ts";
 import {
+  type WebhookDelivery,
   type WebhookEndpoint,
   webhookDeliveries,
   webhookEndpoints,
@@ -188,12 +190,25 @@ export function createWebhookSender(app: App): { start(): void; stop(): Promise<
   async function store(endpoint: WebhookEndpoint, due: Due[], outcomes: Outcome[]): Promise<void> {
     const now = app.clock();
     const arrived = outcomes.some(({ ok }) => ok);
+    let givenUp = 0;
     await db.write(async (tx) => {
+      givenUp = 0;
       for (const [index, message] of due.entries())
-        await storeOne(tx, endpoint, message, outcomes[index]!, now);
+        if ((await storeOne(tx, endpoint, message, outcomes[index]!, now)) === "failed") givenUp++;
       const failing_since = arrived ? null : (endpoint.failing_since ?? now);
       if (failing_since?.getTime() === endpoint.failing_since?.getTime()) return;
       await tx.update(webhookEndpoints).set({ failing_since }).where(eq(webhookEndpoints.id, endpoint.id));
+    });
+    if (givenUp > 0) await raiseGivenUp(endpoint, outcomes);
+  }
+
+  async function raiseGivenUp({ id, url, workspace_id }: WebhookEndpoint, outcomes: Outcome[]): Promise<void> {
+    const why = outcomes.find(({ error }) => error !== undefined)?.error ?? "no answer";
+    await raiseAlert(app, {
+      kind: "webhook_dead",
+      message: `the webhook endpoint ${id} at ${hostOf(url)} took no event for a day (${why}): what was given up is sent again by \`svc webhook redeliver\``,
+      subject: id,
+      ...(workspace_id === INSTANCE ? {} : { workspace_id }),
     });
   }
 
@@ -203,7 +218,7 @@ export function createWebhookSender(app: App): { start(): void; stop(): Promise<
     { seq, attempts, created_at }: Due,
     outcome: Outcome,
     now: Date,
-  ): Promise<void> {
+  ): Promise<WebhookDelivery["state"]> {
     const next = outcome.ok ? undefined : nextTry({ attempts: attempts + 1, created_at, now }, outcome);
     const state = outcome.ok ? "delivered" : next ? "pending" : "failed";
     await tx
@@ -217,11 +232,7 @@ export function createWebhookSender(app: App): { start(): void; stop(): Promise<
         ...(next ? { next_at: next } : {}),
       })
       .where(and(eq(webhookDeliveries.endpoint_id, endpoint.id), eq(webhookDeliveries.event_seq, seq)));
-    if (state !== "failed") return;
-    app.log.error(
-      { endpoint: endpoint.id, host: hostOf(endpoint.url), event: seq, error: outcome.error },
-      "a webhook event was given up; `svc webhook redeliver` sends it again",
-    );
+    return state;
   }
 
   /** The more failures in a row, the longer. */

@@ -1,10 +1,11 @@
 /** What has become of the events that endpoints are told of. */
 import { and, desc, eq, lt } from "drizzle-orm";
-import type { App, WorkspaceContext } from "../../context.ts";
+import type { App, Context } from "../../context.ts";
+import type { Reader } from "../../database/database.ts";
 import { NotFound } from "../../errors.ts";
 import { type OutgoingAnswer, OutgoingError, sendRequest } from "../../outgoing/request.ts";
 import { allowedTargets } from "../../outgoing/targets.ts";
-import { getEndpoint, secretsOf } from "./endpoints.ts";
+import { ANYWHERE, getEndpoint, INSTANCE, secretsOf } from "./endpoints.ts";
 import { senderOf } from "./outbox.ts";
 import { signedHeaders } from "./signature.ts";
 import { type WebhookDelivery, type WebhookEndpoint, webhookDeliveries, webhookEvents } from "./tables.ts";
@@ -48,7 +49,7 @@ export async function sendMessage(app: App, endpoint: WebhookEndpoint, message: 
         ...signedHeaders({ id, body, at: app.clock() }, await secretsOf(app, endpoint)),
       },
       body,
-      targets: allowedTargets(app),
+      targets: endpoint.workspace_id === INSTANCE ? ANYWHERE : allowedTargets(app),
       timeout_ms: TIMEOUT_MS,
       max_bytes: MAX_ANSWER_BYTES,
       max_redirects: MAX_REDIRECTS,
@@ -88,7 +89,7 @@ export function nextTry(
   return new Date(now.getTime() + Math.max(delay * (0.5 + random / 2), retry_after_ms));
 }
 
-export interface ListedDelivery extends WebhookDelivery {
+export interface ListedDelivery extends Omit<WebhookDelivery, "endpoint_id"> {
   event_id: string;
   type: string;
   payload: string;
@@ -97,13 +98,13 @@ export interface ListedDelivery extends WebhookDelivery {
 
 /** Newest events first. @param before `event_seq` of the last one of the page before. @throws NotFound */
 export async function listDeliveries(
-  ctx: WorkspaceContext,
+  db: Reader,
+  workspace_id: string,
   endpoint_id: string,
   asked: { state?: WebhookDelivery["state"] | undefined; before?: number | undefined; per_page: number },
 ): Promise<ListedDelivery[]> {
-  const { db } = ctx.app;
-  await getEndpoint(ctx, db.read, endpoint_id);
-  const rows = await db.read
+  await getEndpoint(db, workspace_id, endpoint_id);
+  const rows = await db
     .select({ delivery: webhookDeliveries, event: webhookEvents })
     .from(webhookDeliveries)
     .innerJoin(webhookEvents, eq(webhookEvents.seq, webhookDeliveries.event_seq))
@@ -116,7 +117,7 @@ export async function listDeliveries(
     )
     .orderBy(desc(webhookDeliveries.event_seq))
     .limit(asked.per_page);
-  return rows.map(({ delivery, event: { id, type, payload, created_at } }) => ({
+  return rows.map(({ delivery: { endpoint_id: _, ...delivery }, event: { id, type, payload, created_at } }) => ({
     ...delivery,
     event_id: id,
     type,
@@ -130,13 +131,14 @@ export async function listDeliveries(
  * @returns how many. @throws NotFound
  */
 export async function redeliver(
-  ctx: WorkspaceContext,
+  ctx: Context,
+  workspace_id: string,
   endpoint_id: string,
   event_seq: number | undefined,
 ): Promise<number> {
   const { app } = ctx;
   return ctx.write({ resource: endpoint_id }, async (tx) => {
-    await getEndpoint(ctx, tx, endpoint_id);
+    await getEndpoint(tx, workspace_id, endpoint_id);
     const which =
       event_seq === undefined
         ? eq(webhookDeliveries.state, "failed")

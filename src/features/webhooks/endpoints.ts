@@ -1,15 +1,18 @@
 /** Who is told: adding, changing and removing endpoints, and their secrets. */
 import { isIP } from "node:net";
 import { and, asc, eq } from "drizzle-orm";
-import type { App, WorkspaceContext } from "../../context.ts";
+import type { App, Context, WorkspaceContext } from "../../context.ts";
 import type { Reader, Tx } from "../../database/database.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
 import { newJobId } from "../../lib/ids.ts";
-import { allowedTargets } from "../../outgoing/targets.ts";
-import { decryptSecret, encryptSecret } from "../workspaces/secrets.ts";
+import { allowedTargets, type Targets } from "../../outgoing/targets.ts";
+import { decryptSecret, encryptSecret, seal, unseal } from "../workspaces/secrets.ts";
 import type { EventType } from "./event-types.ts";
 import { newSecret } from "./signature.ts";
 import { type WebhookEndpoint, webhookDeliveries, webhookEndpoints } from "./tables.ts";
+
+/** Stands for the instance where else a workspace is named. */
+export const INSTANCE = "global";
 
 const MAX_ENDPOINTS = 50;
 const MAX_URL = 2_000;
@@ -23,18 +26,18 @@ export interface NewEndpoint {
   enabled: boolean;
 }
 
-/** @throws BadRequest that says what is wrong with it */
-export function checkUrl(app: App, text: string): void {
+/** @throws BadRequest that says what is wrong with it, without the address itself: it may hold a secret */
+export function checkUrl(app: App, text: string, field = "url", targets = allowedTargets(app)): void {
   const url = text.length <= MAX_URL ? URL.parse(text) : null;
-  if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) {
+  if (!url || !/^https?:$/.test(url.protocol) || /\s/.test(text)) {
     throw new BadRequest(
-      `\`url\`: ${JSON.stringify(text.slice(0, 200))} is no http or https address of ${MAX_URL} characters at most`,
+      `\`${field}\`: must be an address such as https://example.org/events, of ${MAX_URL} characters at most`,
     );
   }
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  if (isIP(host) > 0 && !allowedTargets(app).allows(host, host)) {
+  if (isIP(host) > 0 && !targets.allows(host, host)) {
     throw new BadRequest(
-      `\`url\`: ${host} is an address of this machine or of a private network; the operator allows such targets with SVC_ALLOWED_TARGETS`,
+      `\`${field}\`: ${host} is an address of this machine or of a private network; the operator allows such targets with SVC_ALLOWED_TARGETS`,
     );
   }
 }
@@ -46,8 +49,8 @@ export async function createEndpoint(
 ): Promise<{ id: string; secret: string }> {
   const { workspace_id } = ctx.caller.member;
   checkUrl(ctx.app, asked.url);
-  const made = await newRow(ctx.app, { ...asked, workspace_id, created_by: ctx.username });
-  await ctx.write({ resource: made.row.id, parameters: { url: hostOf(asked.url) } }, async (tx) => {
+  const id = newJobId();
+  return ctx.write({ resource: id, parameters: { url: hostOf(asked.url) } }, async (tx) => {
     await tx.lock(`webhooks ${workspace_id}`);
     const known = await tx
       .select({ url: webhookEndpoints.url })
@@ -59,9 +62,10 @@ export async function createEndpoint(
     if (known.some(({ url }) => url === asked.url)) {
       throw new BadRequest("there is a webhook endpoint with this `url` already");
     }
+    const made = await newRow(ctx.app, tx, { ...asked, id, workspace_id, created_by: ctx.username });
     await tx.insert(webhookEndpoints).values(made.row);
+    return { id, secret: made.secret };
   });
-  return { id: made.row.id, secret: made.secret };
 }
 
 /** What may be said of an address in logs and audit rows: its path and query may hold a secret. */
@@ -70,18 +74,19 @@ export function hostOf(url: string): string {
 }
 
 interface Asked extends NewEndpoint {
+  id?: string;
   workspace_id: string;
   created_by: string;
   is_workspace_webhook?: boolean;
 }
 
-async function newRow(app: App, asked: Asked): Promise<{ row: WebhookEndpoint; secret: string }> {
+async function newRow(app: App, tx: Tx, asked: Asked): Promise<{ row: WebhookEndpoint; secret: string }> {
   const secret = newSecret();
   const row: WebhookEndpoint = {
     id: newJobId(),
     is_workspace_webhook: false,
     ...asked,
-    secret: await encryptSecret(app, app.db.read, asked.workspace_id, secret),
+    secret: await sealSecret(app, tx, asked.workspace_id, secret),
     previous_secret: null,
     previous_secret_until: null,
     created_at: app.clock(),
@@ -90,36 +95,42 @@ async function newRow(app: App, asked: Asked): Promise<{ row: WebhookEndpoint; s
   return { row, secret };
 }
 
-/** Tells of everything that happens at the address that the workspace's settings name. @param url null: nowhere */
-export async function setWorkspaceWebhook(
-  ctx: WorkspaceContext,
-  url: string | null,
-  write: (work: (tx: Tx) => Promise<void>) => Promise<void>,
-): Promise<void> {
+const workspaceWebhookOf = (workspace_id: string) =>
+  and(eq(webhookEndpoints.workspace_id, workspace_id), eq(webhookEndpoints.is_workspace_webhook, true));
+
+/** The address that the workspace's settings name; null where there is none, or while it is switched off. */
+export async function workspaceWebhook(db: Reader, workspace_id: string): Promise<string | null> {
+  const [row] = await db
+    .select({ url: webhookEndpoints.url, enabled: webhookEndpoints.enabled })
+    .from(webhookEndpoints)
+    .where(workspaceWebhookOf(workspace_id));
+  return row?.enabled ? row.url : null;
+}
+
+/**
+ * Tells of everything that happens at the address that the workspace's settings name. The endpoint is all that is kept
+ * of it.
+ * @param url null: nowhere
+ * @throws BadRequest
+ */
+export async function setWorkspaceWebhook(ctx: WorkspaceContext, url: string | null): Promise<void> {
   const { app, caller, username } = ctx;
   const { workspace_id } = caller.member;
-  if (url !== null) checkUrl(app, url);
+  if (url !== null) checkUrl(app, url, "webhook");
   const asked = { description: "the workspace's webhook", types: null, enabled: true };
-  const made =
-    url === null
-      ? undefined
-      : await newRow(app, { ...asked, url, workspace_id, created_by: username, is_workspace_webhook: true });
-  const own = and(
-    eq(webhookEndpoints.workspace_id, workspace_id),
-    eq(webhookEndpoints.is_workspace_webhook, true),
-  );
-  await write(async (tx) => {
+  const parameters = { webhook: url === null ? "" : hostOf(url) };
+  await ctx.write({ resource: workspace_id, parameters }, async (tx) => {
     await tx.lock(`webhooks ${workspace_id}`);
+    const own = workspaceWebhookOf(workspace_id);
     const [known] = await tx.select({ id: webhookEndpoints.id }).from(webhookEndpoints).where(own);
-    if (!made) {
+    if (url === null) {
       if (known) await removeEndpoint(tx, known.id);
     } else if (known) {
-      await tx
-        .update(webhookEndpoints)
-        .set({ url: made.row.url, enabled: true, failing_since: null })
-        .where(own);
+      await tx.update(webhookEndpoints).set({ url, enabled: true, failing_since: null }).where(own);
     } else {
-      await tx.insert(webhookEndpoints).values(made.row);
+      const whose = { workspace_id, created_by: username, is_workspace_webhook: true };
+      const { row } = await newRow(app, tx, { ...asked, ...whose, url });
+      await tx.insert(webhookEndpoints).values(row);
     }
   });
 }
@@ -133,12 +144,7 @@ export async function listEndpoints(ctx: WorkspaceContext): Promise<WebhookEndpo
 }
 
 /** @throws NotFound */
-export async function getEndpoint(
-  { caller }: WorkspaceContext,
-  db: Reader,
-  id: string,
-): Promise<WebhookEndpoint> {
-  const { workspace_id } = caller.member;
+export async function getEndpoint(db: Reader, workspace_id: string, id: string): Promise<WebhookEndpoint> {
   const [row] = await db
     .select()
     .from(webhookEndpoints)
@@ -155,7 +161,7 @@ export async function updateEndpoint(
 ): Promise<void> {
   if (changes.url !== undefined) checkUrl(ctx.app, changes.url);
   await ctx.write({ resource: id }, async (tx) => {
-    await getEndpoint(ctx, tx, id);
+    await getEndpoint(tx, ctx.caller.member.workspace_id, id);
     if (Object.keys(changes).length === 0) return;
     await tx.update(webhookEndpoints).set(changes).where(eq(webhookEndpoints.id, id));
   });
@@ -164,7 +170,7 @@ export async function updateEndpoint(
 /** @throws NotFound */
 export async function deleteEndpoint(ctx: WorkspaceContext, id: string): Promise<void> {
   await ctx.write({ resource: id }, async (tx) => {
-    await getEndpoint(ctx, tx, id);
+    await getEndpoint(tx, ctx.caller.member.workspace_id, id);
     await removeEndpoint(tx, id);
   });
 }
@@ -174,17 +180,25 @@ async function removeEndpoint(tx: Tx, id: string): Promise<void> {
   await tx.delete(webhookEndpoints).where(eq(webhookEndpoints.id, id));
 }
 
+/** Removes all endpoints of a workspace, with the record of their deliveries. */
+export async function removeEndpoints(tx: Tx, workspace_id: string): Promise<void> {
+  const its = await tx
+    .select({ id: webhookEndpoints.id })
+    .from(webhookEndpoints)
+    .where(eq(webhookEndpoints.workspace_id, workspace_id));
+  for (const { id } of its) await removeEndpoint(tx, id);
+}
+
 /** @returns the new secret; the one before signs for another day too. @throws NotFound */
-export async function rotateSecret(ctx: WorkspaceContext, id: string): Promise<string> {
-  const { app, caller } = ctx;
+export async function rotateSecret(ctx: Context, workspace_id: string, id: string): Promise<string> {
+  const { app } = ctx;
   const secret = newSecret();
-  const sealed = await encryptSecret(app, app.db.read, caller.member.workspace_id, secret);
   await ctx.write({ resource: id }, async (tx) => {
-    const known = await getEndpoint(ctx, tx, id);
+    const known = await getEndpoint(tx, workspace_id, id);
     await tx
       .update(webhookEndpoints)
       .set({
-        secret: sealed,
+        secret: await sealSecret(app, tx, workspace_id, secret),
         previous_secret: known.secret,
         previous_secret_until: new Date(app.clock().getTime() + OVERLAP_MS),
       })
@@ -193,10 +207,52 @@ export async function rotateSecret(ctx: WorkspaceContext, id: string): Promise<s
   return secret;
 }
 
+/** What belongs to no workspace is sealed with the instance's key. */
+const INSTANCE_PURPOSE = "secret of the instance's events";
+
+async function sealSecret(app: App, tx: Tx, workspace_id: string, secret: string): Promise<string> {
+  if (workspace_id === INSTANCE) return seal(app.instanceKey, secret, INSTANCE_PURPOSE);
+  return encryptSecret(app, tx, workspace_id, secret);
+}
+
+async function openSecret(app: App, workspace_id: string, sealed: string): Promise<string> {
+  if (workspace_id !== INSTANCE) return decryptSecret(app, app.db.read, workspace_id, sealed);
+  const secret = unseal(app.instanceKey, sealed, INSTANCE_PURPOSE);
+  if (secret !== undefined) return secret;
+  throw new BadRequest("the secret of the instance's events cannot be read with the instance's key");
+}
+
 /** The secrets that sign what is sent to an endpoint now, newest first. */
 export async function secretsOf(app: App, endpoint: WebhookEndpoint): Promise<string[]> {
   const { workspace_id, secret, previous_secret, previous_secret_until } = endpoint;
   const isOverlapping = previous_secret_until !== null && previous_secret_until > app.clock();
   const sealed = previous_secret !== null && isOverlapping ? [secret, previous_secret] : [secret];
-  return Promise.all(sealed.map((text) => decryptSecret(app, app.db.read, workspace_id, text)));
+  return Promise.all(sealed.map((text) => openSecret(app, workspace_id, text)));
 }
+
+const INSTANCE_ENDPOINT = "instance-events";
+
+/** Has what happens on the instance sent where its operator says; undefined: nowhere. */
+export async function setInstanceWebhook(app: App, url: string | undefined): Promise<void> {
+  if (url !== undefined) checkUrl(app, url, "INSTANCE_EVENTS_WEBHOOK", ANYWHERE);
+  const its = eq(webhookEndpoints.id, INSTANCE_ENDPOINT);
+  const [known] = await app.db.read.select().from(webhookEndpoints).where(its);
+  if (known ? known.url === url && known.enabled : url === undefined) return;
+  await app.db.write(async (tx) => {
+    await tx.lock(`webhooks ${INSTANCE}`);
+    const enabled = url !== undefined;
+    if (known) {
+      await tx
+        .update(webhookEndpoints)
+        .set({ enabled, failing_since: null, ...(enabled ? { url } : {}) })
+        .where(its);
+    } else if (enabled) {
+      const whose = { workspace_id: INSTANCE, created_by: "svc", description: "the instance's events" };
+      const { row } = await newRow(app, tx, { id: INSTANCE_ENDPOINT, ...whose, url, types: null, enabled });
+      await tx.insert(webhookEndpoints).values(row).onConflictDoNothing();
+    }
+  });
+}
+
+/** Where the operator's own events may be sent: whoever sets the server's environment is inside already. */
+export const ANYWHERE: Targets = { allows: () => true };

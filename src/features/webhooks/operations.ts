@@ -30,7 +30,7 @@ const EditEndpoint = z.object({
   enabled: optional(z.boolean()),
 });
 
-const Endpoint = z
+export const Endpoint = z
   .object({
     id: z.string(),
     url: z.string(),
@@ -44,7 +44,14 @@ const Endpoint = z
   })
   .meta({ id: "WebhookEndpoint" });
 
-const Delivery = z
+export const DeliveriesQuery = z.object({
+  state: optional(z.enum(["pending", "delivered", "failed"])),
+  /** `event_seq` of the last one of the page before. */
+  before: optional(z.coerce.number().int()),
+  per_page: z.coerce.number().int().min(1).max(1_000).default(100),
+});
+
+export const Delivery = z
   .object({
     event_seq: z.number(),
     event_id: z.string(),
@@ -60,7 +67,7 @@ const Delivery = z
   })
   .meta({ id: "WebhookDelivery" });
 
-function toRecord({ secret, previous_secret, previous_secret_until, ...shown }: WebhookEndpoint) {
+export function toRecord({ secret, previous_secret, previous_secret_until, ...shown }: WebhookEndpoint) {
   return shown;
 }
 
@@ -124,7 +131,7 @@ export const rotateWebhookSecret = operation({
   summary: "Make a new secret, shown only now; for a day the one before signs too",
   responds: responds.json(z.object({ secret: z.string() }), "the new secret"),
   audit: { operation: "webhooks.rotate_secret", action_kind: "Update" },
-  run: async (ctx, { id }) => ({ secret: await rotateSecret(ctx, id) }),
+  run: async (ctx, { workspace, id }) => ({ secret: await rotateSecret(ctx, workspace, id) }),
 });
 
 export const listWebhookDeliveries = operation({
@@ -133,17 +140,9 @@ export const listWebhookDeliveries = operation({
   path: `${base}/deliveries/{id}`,
   access: "admin",
   summary: "List what was sent to an endpoint, newest first",
-  query: z.object({
-    state: optional(z.enum(["pending", "delivered", "failed"])),
-    /** `event_seq` of the last one of the page before. */
-    before: optional(z.coerce.number().int()),
-    per_page: z.coerce.number().int().min(1).max(1_000).default(100),
-  }),
+  query: DeliveriesQuery,
   responds: responds.json(z.array(Delivery)),
-  run: async (ctx, { id, query }) => {
-    const rows = await listDeliveries(ctx, id, query);
-    return rows.map(({ endpoint_id, ...shown }) => shown);
-  },
+  run: (ctx, { workspace, id, query }) => listDeliveries(ctx.app.db.read, workspace, id, query),
 });
 
 export const redeliverWebhook = operation({
@@ -155,7 +154,9 @@ export const redeliverWebhook = operation({
   body: z.object({ event_seq: optional(z.number().int()) }),
   responds: responds.json(z.object({ count: z.number() }), "how many are sent again"),
   audit: { operation: "webhooks.redeliver", action_kind: "Execute" },
-  run: async (ctx, { id, body }) => ({ count: await redeliver(ctx, id, body.event_seq) }),
+  run: async (ctx, { workspace, id, body }) => ({
+    count: await redeliver(ctx, workspace, id, body.event_seq),
+  }),
 });
 
 export const webhookOperations: Operation[] = [

@@ -7,6 +7,7 @@ import { and, eq, sql } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import type { Reader, Tx } from "../../database/database.ts";
 import { variables } from "../variables/tables.ts";
+import { webhookEndpoints } from "../webhooks/tables.ts";
 import { currentKey, keyFrom, lockKey, resealed } from "./secrets.ts";
 import { workspaces } from "./tables.ts";
 
@@ -64,6 +65,21 @@ async function prepare(app: App, from: Side, to: Side): Promise<Prepared> {
   return prepared;
 }
 
+/** What webhooks are signed with was sealed here, whatever holds of secrets that came from elsewhere. */
+async function exchangeWebhooks(tx: Tx, from: Side, to: Side): Promise<void> {
+  const its = await tx
+    .select()
+    .from(webhookEndpoints)
+    .where(eq(webhookEndpoints.workspace_id, from.workspace_id));
+  for (const { id, secret, previous_secret } of its) {
+    const anew = {
+      secret: resealed(secret, from, to) ?? secret,
+      previous_secret: previous_secret && (resealed(previous_secret, from, to) ?? previous_secret),
+    };
+    await tx.update(webhookEndpoints).set(anew).where(eq(webhookEndpoints.id, id));
+  }
+}
+
 /** What does not open with the old key stays as it is: no key that is known opens it. */
 async function exchangeTexts(tx: Tx, from: Side, to: Side, prepared: Prepared): Promise<number> {
   const anew: Sealed[] = [];
@@ -108,6 +124,7 @@ export async function prepareExchange(
       // Somebody else may have changed the key since, and with it every text: what was prepared stands for none then.
       const now: Side = { workspace_id, key: await currentKey(app, tx, workspace_id) };
       const count = reseal ? await exchangeTexts(tx, now, after, prepared) : 0;
+      await exchangeWebhooks(tx, now, after);
       await tx
         .update(workspaces)
         .set({ wrapped_key: after.key.wrapped })

@@ -6,6 +6,7 @@ import { jobs } from "../../queue/tables.ts";
 import { recordAudit } from "../audit/service.ts";
 import { auditLog } from "../audit/tables.ts";
 import { removeFiles } from "../storage/service.ts";
+import { removeEndpoints } from "../webhooks/endpoints.ts";
 import { close, reopen } from "./closed.ts";
 import { endJobs, untilEnded } from "./end-jobs.ts";
 import { deleteJobs, deleteRows } from "./everywhere.ts";
@@ -91,6 +92,7 @@ export async function deleteWorkspace(ctx: UserContext, id: string): Promise<voi
   // Not by `ctx.write`, whose row would be the deleted workspace's own.
   await app.db.write(async (tx) => {
     const hashes = await boundTokens(tx, id);
+    await removeEndpoints(tx, id);
     await deleteRows(tx, app.db.dialect, id, ["audit_log"]);
     await tx
       .update(auditLog)

@@ -73,7 +73,6 @@ export const StoredSettings = z.strictObject({
   auto_add: z.boolean().optional(),
   automatic_billing: z.boolean().optional(),
   seats: z.number().int().optional(),
-  webhook: z.string().optional(),
   deploy_to: z.string().optional(),
   ai_resource: AiResource.optional(),
   code_completion_enabled: z.boolean().optional(),
