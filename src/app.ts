@@ -17,6 +17,7 @@ import { checkScopes } from "./features/tokens/scopes.ts";
 import { createJobTokens, resolveToken, startTokenUse } from "./features/tokens/service.ts";
 import { OPERATOR } from "./features/users/operator.ts";
 import { openSetup } from "./features/users/setup.ts";
+import { setInstanceWebhook } from "./features/webhooks/endpoints.ts";
 import { recordChange } from "./features/webhooks/outbox.ts";
 import { resolveMember } from "./features/workspaces/members.ts";
 import { startUsage } from "./features/workspaces/usage.ts";
@@ -143,6 +144,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       handlers.start();
       started.push(() => handlers.stop());
 
+      await setInstanceWebhook(app, config.instance_events_webhook);
       const sender = createWebhookSender(app);
       sender.start();
       started.push(() => sender.stop());

@@ -183,6 +183,12 @@ export const SETTINGS = {
     default: 2_592_000,
     meaning: "seconds for which workspace events and the record of their deliveries are kept; a day at least",
   },
+  instance_events_webhook: {
+    variable: "INSTANCE_EVENTS_WEBHOOK",
+    kind: "secret",
+    default: undefined,
+    meaning: "URL that is told of users who come to the instance and its workspaces (Enterprise Edition)",
+  },
   session_s: {
     variable: "MAX_SESSION_VALIDITY_SECONDS",
     kind: "number",

@@ -61,6 +61,7 @@ import { runnableOperations } from "./users/runnables.ts";
 import { sessionOperations } from "./users/session-operations.ts";
 import { setupOperations } from "./users/setup-operations.ts";
 import { variableOperations } from "./variables/operations.ts";
+import { instanceWebhookOperations } from "./webhooks/instance-operations.ts";
 import { webhookOperations } from "./webhooks/operations.ts";
 import { autoInviteOperations } from "./workspaces/auto-invite.ts";
 import { defaultOperations } from "./workspaces/default-operations.ts";
@@ -151,6 +152,7 @@ export const features: Feature[] = [
   { file: "src/features/concurrency-groups/operations.ts", operations: concurrencyGroupOperations },
   { file: "src/features/schedules/operations.ts", operations: scheduleOperations },
   { file: "src/features/webhooks/operations.ts", operations: webhookOperations },
+  { file: "src/features/webhooks/instance-operations.ts", operations: instanceWebhookOperations },
   { file: "src/http/openapi.ts", operations: [openapiOperation(() => operations)] },
 ];
 

@@ -8,7 +8,8 @@ import type { App } from "../context.ts";
 import type { Tx } from "../database/database.ts";
 import { raiseAlert } from "../features/alerts/service.ts";
 import { nextTry, type Outcome, sendMessage } from "../features/webhooks/deliveries.ts";
-import { hostOf, INSTANCE } from "../features/webhooks/endpoints.ts";
+import { hostOf } from "../features/webhooks/endpoints.ts";
+import { INSTANCE } from "../features/webhooks/event-types.ts";
 import { senderOf } from "../features/webhooks/outbox.ts";
 import {
   type WebhookDelivery,
@@ -202,7 +203,10 @@ export function createWebhookSender(app: App): { start(): void; stop(): Promise<
     if (givenUp > 0) await raiseGivenUp(endpoint, outcomes);
   }
 
-  async function raiseGivenUp({ id, url, workspace_id }: WebhookEndpoint, outcomes: Outcome[]): Promise<void> {
+  async function raiseGivenUp(
+    { id, url, workspace_id }: WebhookEndpoint,
+    outcomes: Outcome[],
+  ): Promise<void> {
     const why = outcomes.find(({ error }) => error !== undefined)?.error ?? "no answer";
     await raiseAlert(app, {
       kind: "webhook_dead",

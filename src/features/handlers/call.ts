@@ -120,11 +120,15 @@ async function ofSchedule(
   const runs_as = { email };
   if (call.occasion === "failure") {
     const args = failureArguments(job, call, schedule);
-    return on_failure ? { handler: on_failure, args, created_by: "schedule_error_handler", runs_as } : undefined;
+    return on_failure
+      ? { handler: on_failure, args, created_by: "schedule_error_handler", runs_as }
+      : undefined;
   }
   if (call.occasion === "success") {
     const args = successArguments(job, call, schedule);
-    return on_success ? { handler: on_success, args, created_by: "schedule_success_handler", runs_as } : undefined;
+    return on_success
+      ? { handler: on_success, args, created_by: "schedule_success_handler", runs_as }
+      : undefined;
   }
   if (!on_recovery) return undefined;
   const args = await recoveryArguments(app, job, call, schedule);
@@ -155,7 +159,10 @@ function asAdmin(ctx: WorkspaceContext): WorkspaceContext {
 
 /** @returns false when somebody else has taken the row */
 async function take(tx: Tx, { job_id, occasion }: HandlerCall): Promise<boolean> {
-  const taken = await tx.delete(handlerCalls).where(at({ job_id, occasion })).returning({ id: handlerCalls.job_id });
+  const taken = await tx
+    .delete(handlerCalls)
+    .where(at({ job_id, occasion }))
+    .returning({ id: handlerCalls.job_id });
   return taken.length > 0;
 }
 
@@ -182,5 +189,10 @@ async function postpone(app: App, call: HandlerCall, cause: unknown): Promise<vo
   const next_at = new Date(app.clock().getTime() + delay);
   // A server that is shutting down takes no jobs: that says nothing of the handler.
   const counted = cause instanceof Unavailable ? {} : { attempts };
-  await app.db.write((tx) => tx.update(handlerCalls).set({ next_at, ...counted }).where(at(call)));
+  await app.db.write((tx) =>
+    tx
+      .update(handlerCalls)
+      .set({ next_at, ...counted })
+      .where(at(call)),
+  );
 }

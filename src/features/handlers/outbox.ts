@@ -109,7 +109,15 @@ async function insert(
   more: Partial<Pick<HandlerCall, "times" | "failed_job">> = {},
 ): Promise<void> {
   const now = app.clock();
-  const row = { job_id: id, occasion, workspace_id, schedule_path, created_at: now, next_at: now, attempts: 0 };
+  const row = {
+    job_id: id,
+    occasion,
+    workspace_id,
+    schedule_path,
+    created_at: now,
+    next_at: now,
+    attempts: 0,
+  };
   await tx
     .insert(handlerCalls)
     .values({ ...row, ...more })

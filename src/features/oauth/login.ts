@@ -12,6 +12,7 @@ import { loginCookies } from "../users/cookies.ts";
 import { insertUser } from "../users/service.ts";
 import { beginSession } from "../users/sessions.ts";
 import { users } from "../users/tables.ts";
+import { recordInstanceEvent } from "../webhooks/instance-events.ts";
 import { joinByDomain } from "../workspaces/auto-invite.ts";
 import { endedCookie, type Journey, journeyOf, useUp } from "./attempts.ts";
 import { type Client, clientOf } from "./clients.ts";
@@ -151,6 +152,7 @@ async function signUp(ctx: Context, tx: Tx, client: Client, person: Person): Pro
     .delete(oauthLogins)
     .where(and(eq(oauthLogins.client, client.name), eq(oauthLogins.email, person.email)));
   await link(tx, client, person);
+  await recordInstanceEvent(app, tx, { type: "UserSignupOAuth", email: person.email });
   await recordAudit(tx, {
     timestamp: app.clock(),
     workspace_id: "global",

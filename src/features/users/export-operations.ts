@@ -8,6 +8,7 @@ import { checkEmail, checkUsername } from "../../lib/paths.ts";
 import { requireLicense } from "../license/service.ts";
 import { forgetTokens, tokenCache } from "../tokens/cache.ts";
 import { tokens } from "../tokens/tables.ts";
+import { recordInstanceEvent } from "../webhooks/instance-events.ts";
 import { users } from "./tables.ts";
 
 /** What a password may be checked with: argon2 (PHC string) or bcrypt. */
@@ -95,9 +96,11 @@ async function overwrite(ctx: UserContext, given: ExportedUser[]): Promise<numbe
       await tx.delete(tokens).where(inArray(tokens.email, some));
       await tx.delete(users).where(inArray(users.email, some));
     }
+    const known = new Set(before.map(({ email }) => email));
     for (const row of rows.values()) {
       const { created_at: _, ...set } = row;
       await tx.insert(users).values(row).onConflictDoUpdate({ target: users.email, set });
+      if (!known.has(row.email)) await recordInstanceEvent(app, tx, { type: "UserAdded", email: row.email });
     }
     // Whoever stays may have lost or won rights, which are remembered with their tokens.
     tx.afterCommit(() => forgetTokens(app, [...tokenCache(app).entries.keys()]));

@@ -2,6 +2,7 @@
 import { and, asc, eq } from "drizzle-orm";
 import type { App, UserContext } from "../../context.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
+import { recordInstanceEvent } from "../webhooks/instance-events.ts";
 import { forgetMembers } from "../workspaces/members.ts";
 import { workspaceInvites, workspaceMembers, workspaces } from "../workspaces/tables.ts";
 import { chooseUsername } from "./usernames.ts";
@@ -54,6 +55,8 @@ export async function acceptInvite(
     const username = await chooseUsername(tx, workspace_id, email, wanted);
     const row = { workspace_id, email, username, is_admin, operator, created_at: app.clock() };
     await tx.insert(workspaceMembers).values(row);
+    const told = { workspace: workspace_id, email, username };
+    await recordInstanceEvent(app, tx, { type: "UserJoinedWorkspace", ...told });
     tx.afterCommit(() => forgetMembers(app));
     return username;
   });

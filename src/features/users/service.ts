@@ -5,6 +5,7 @@ import type { App, Context } from "../../context.ts";
 import type { Reader, Tx } from "../../database/database.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
 import { checkEmail, checkUsername } from "../../lib/paths.ts";
+import { recordInstanceEvent } from "../webhooks/instance-events.ts";
 import { joinByDomain } from "../workspaces/auto-invite.ts";
 import { hashPassword } from "./passwords.ts";
 import { users } from "./tables.ts";
@@ -24,6 +25,7 @@ export async function createUser(ctx: Context, body: NewUser): Promise<void> {
   const row = await toRow(ctx.app, { ...body, email });
   await ctx.write({ resource: email }, async (tx) => {
     await insertUser(tx, row);
+    await recordInstanceEvent(ctx.app, tx, { type: "UserAdded", email });
     await joinByDomain(ctx.app, tx, email);
   });
 }

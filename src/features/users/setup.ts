@@ -5,6 +5,7 @@ import { NotFound } from "../../errors.ts";
 import { randomText, sha256 } from "../../lib/ids.ts";
 import { checkEmail } from "../../lib/paths.ts";
 import { perApp } from "../../lib/per-app.ts";
+import { recordInstanceEvent } from "../webhooks/instance-events.ts";
 import { countUsers, insertUser, toRow } from "./service.ts";
 import { beginSession, type Session } from "./sessions.ts";
 
@@ -51,6 +52,7 @@ export async function completeSetup(
     if ((await countUsers(tx)) > 0)
       throw new NotFound("this setup link is not valid any more: there is a user already");
     await insertUser(tx, row);
+    await recordInstanceEvent(app, tx, { type: "UserAdded", email });
     const session = await beginSession(app, tx, email, null);
     tx.afterCommit(() => {
       linkOf(app).token = undefined;

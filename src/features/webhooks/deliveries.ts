@@ -5,7 +5,8 @@ import type { Reader } from "../../database/database.ts";
 import { NotFound } from "../../errors.ts";
 import { type OutgoingAnswer, OutgoingError, sendRequest } from "../../outgoing/request.ts";
 import { allowedTargets } from "../../outgoing/targets.ts";
-import { ANYWHERE, getEndpoint, INSTANCE, secretsOf } from "./endpoints.ts";
+import { ANYWHERE, getEndpoint, secretsOf } from "./endpoints.ts";
+import { INSTANCE } from "./event-types.ts";
 import { senderOf } from "./outbox.ts";
 import { signedHeaders } from "./signature.ts";
 import { type WebhookDelivery, type WebhookEndpoint, webhookDeliveries, webhookEvents } from "./tables.ts";
@@ -117,13 +118,15 @@ export async function listDeliveries(
     )
     .orderBy(desc(webhookDeliveries.event_seq))
     .limit(asked.per_page);
-  return rows.map(({ delivery: { endpoint_id: _, ...delivery }, event: { id, type, payload, created_at } }) => ({
-    ...delivery,
-    event_id: id,
-    type,
-    payload,
-    created_at,
-  }));
+  return rows.map(
+    ({ delivery: { endpoint_id: _, ...delivery }, event: { id, type, payload, created_at } }) => ({
+      ...delivery,
+      event_id: id,
+      type,
+      payload,
+      created_at,
+    }),
+  );
 }
 
 /**

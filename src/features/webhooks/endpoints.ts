@@ -7,12 +7,9 @@ import { BadRequest, NotFound } from "../../errors.ts";
 import { newJobId } from "../../lib/ids.ts";
 import { allowedTargets, type Targets } from "../../outgoing/targets.ts";
 import { decryptSecret, encryptSecret, seal, unseal } from "../workspaces/secrets.ts";
-import type { EventType } from "./event-types.ts";
+import { type EventType, INSTANCE } from "./event-types.ts";
 import { newSecret } from "./signature.ts";
 import { type WebhookEndpoint, webhookDeliveries, webhookEndpoints } from "./tables.ts";
-
-/** Stands for the instance where else a workspace is named. */
-export const INSTANCE = "global";
 
 const MAX_ENDPOINTS = 50;
 const MAX_URL = 2_000;
@@ -230,7 +227,7 @@ export async function secretsOf(app: App, endpoint: WebhookEndpoint): Promise<st
   return Promise.all(sealed.map((text) => openSecret(app, workspace_id, text)));
 }
 
-const INSTANCE_ENDPOINT = "instance-events";
+export const INSTANCE_ENDPOINT = "instance-events";
 
 /** Has what happens on the instance sent where its operator says; undefined: nowhere. */
 export async function setInstanceWebhook(app: App, url: string | undefined): Promise<void> {

@@ -1,5 +1,8 @@
 /** Which changes are told, and in which words: each is one that leaves an audit row. */
 
+/** Stands for the instance where else a workspace is named. */
+export const INSTANCE = "global";
+
 export const EVENT_TYPES = [
   "CreateScript",
   "UpdateScript",
@@ -30,8 +33,8 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
-export interface WorkspaceEvent {
-  type: EventType;
+export interface ToldEvent {
+  type: string;
   /** What is sent beside the type. */
   keys: Record<string, string>;
 }
@@ -45,7 +48,7 @@ export interface Change {
   parameters: Record<string, string>;
 }
 
-type Make = (change: Change) => WorkspaceEvent;
+type Make = (change: Change) => ToldEvent;
 
 const atPath =
   (type: EventType): Make =>
@@ -109,6 +112,6 @@ const BY_OPERATION: Record<string, Make> = {
 };
 
 /** The event that a change is; undefined for changes nobody is told of. */
-export function eventOf(change: Change): WorkspaceEvent | undefined {
+export function eventOf(change: Change): ToldEvent | undefined {
   return BY_OPERATION[change.operation]?.(change);
 }

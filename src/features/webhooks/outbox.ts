@@ -8,7 +8,7 @@ import type { Tx } from "../../database/database.ts";
 import type { Hooks } from "../../http/execute.ts";
 import { newJobId } from "../../lib/ids.ts";
 import { perApp } from "../../lib/per-app.ts";
-import { eventOf, type WorkspaceEvent } from "./event-types.ts";
+import { eventOf, type ToldEvent } from "./event-types.ts";
 import { webhookDeliveries, webhookEndpoints, webhookEvents } from "./tables.ts";
 
 /** Called when something may be due; set by the sender where there is one. */
@@ -25,12 +25,12 @@ export async function recordChange(
   if (event) await recordEvent(app, tx, workspace_id, event);
 }
 
-/** Stores an event for whoever in the workspace wants to be told. */
+/** Stores an event for whoever in the workspace, or on the instance (`global`), wants to be told. */
 export async function recordEvent(
   app: App,
   tx: Tx,
   workspace_id: string,
-  { type, keys }: WorkspaceEvent,
+  { type, keys }: ToldEvent,
 ): Promise<void> {
   const endpoints = await tx
     .select({ id: webhookEndpoints.id, types: webhookEndpoints.types })

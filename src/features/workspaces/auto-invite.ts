@@ -6,6 +6,7 @@ import type { Tx } from "../../database/database.ts";
 import { BadRequest } from "../../errors.ts";
 import { type Operation, operation, responds } from "../../http/operation.ts";
 import { recordAudit } from "../audit/service.ts";
+import { recordInstanceEvent } from "../webhooks/instance-events.ts";
 import { findMember, insertMember, lockPeople } from "./people.ts";
 import { editSettings } from "./settings.ts";
 import { workspaceInvites, workspaceSettings, workspaces } from "./tables.ts";
@@ -91,10 +92,13 @@ export async function joinByDomain(app: App, tx: Tx, email: string): Promise<voi
     if (await findMember(tx, workspace_id, email)) continue;
     if (settings.auto_add) await join(app, tx, workspace_id, role);
     else {
-      await tx
+      const invited = await tx
         .insert(workspaceInvites)
         .values({ ...role, workspace_id, created_at: app.clock() })
-        .onConflictDoNothing();
+        .onConflictDoNothing()
+        .returning({ email: workspaceInvites.email });
+      const event = { type: "UserInvitedWorkspace", workspace: workspace_id, email } as const;
+      if (invited.length > 0) await recordInstanceEvent(app, tx, event);
     }
   }
 }
@@ -106,11 +110,13 @@ async function join(
   role: { email: string; is_admin: boolean; operator: boolean },
 ): Promise<void> {
   const username = await insertMember(app, tx, workspace_id, { ...role, username: undefined });
+  const { email } = role;
+  await recordInstanceEvent(app, tx, { type: "UserAddedWorkspace", workspace: workspace_id, email });
   await recordAudit(tx, {
     timestamp: app.clock(),
     workspace_id,
     username,
-    email: role.email,
+    email,
     audit: { operation: "users.add_to_workspace", action_kind: "Create" },
     resource: role.email,
     parameters: { role: role.operator ? "operator" : "developer", by: "auto_add" },

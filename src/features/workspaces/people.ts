@@ -7,6 +7,7 @@ import { checkEmail, checkUsername, usernameFromEmail } from "../../lib/paths.ts
 import { forgetTokens } from "../tokens/cache.ts";
 import { tokens } from "../tokens/tables.ts";
 import { users } from "../users/tables.ts";
+import { recordInstanceEvent } from "../webhooks/instance-events.ts";
 import { forgetMembers } from "./members.ts";
 import { workspaceInvites, workspaceMembers } from "./tables.ts";
 
@@ -57,6 +58,7 @@ export async function inviteUser(ctx: WorkspaceContext, body: Invite): Promise<s
       operator: body.operator,
       created_at: ctx.app.clock(),
     });
+    await recordInstanceEvent(ctx.app, tx, { type: "UserInvitedWorkspace", workspace: workspace_id, email });
   });
   return email;
 }
@@ -112,7 +114,9 @@ export async function addUser(
   return ctx.write({ resource: email, parameters: roleOf(body) }, async (tx) => {
     await lockPeople(tx, workspace_id);
     await refuseMember(tx, workspace_id, email);
-    return insertMember(ctx.app, tx, workspace_id, { ...body, email });
+    const username = await insertMember(ctx.app, tx, workspace_id, { ...body, email });
+    await recordInstanceEvent(ctx.app, tx, { type: "UserAddedWorkspace", workspace: workspace_id, email });
+    return username;
   });
 }
 

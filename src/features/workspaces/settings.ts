@@ -5,8 +5,8 @@ import type { Reader, Tx } from "../../database/database.ts";
 import { BadRequest } from "../../errors.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { findLatest as findFlow } from "../flows/versions.ts";
-import { findLive as findScript } from "../scripts/versions.ts";
 import { forgetErrorHandler } from "../handlers/settings-cache.ts";
+import { findLive as findScript } from "../scripts/versions.ts";
 import type { StoredSettings } from "./settings-records.ts";
 import { workspaceSettings } from "./tables.ts";
 

@@ -116,8 +116,7 @@ export async function endJob(
   work: Work,
   write: Write = app.db.write,
 ): Promise<boolean> {
-  if (job.flow_step_id === null || job.root_job === null)
-    return write(withHandlers(app, job, status, work));
+  if (job.flow_step_id === null || job.root_job === null) return write(withHandlers(app, job, status, work));
   const module = job.flow_step_id;
   const index = job.flow_index ?? undefined;
   return transact(app, job.root_job, { work, write }, (run) => {
