@@ -10,6 +10,7 @@ import {
 } from "../../http/operation.ts";
 import { Retry } from "../flows/open-flow.ts";
 import { nextRuns } from "./cron.ts";
+import { HANDLER_TYPES, setDefault } from "./default-handlers.ts";
 import * as service from "./service.ts";
 import type { Schedule } from "./tables.ts";
 
@@ -215,6 +216,42 @@ const listSchedulesWithJobs = operation({
   },
 });
 
+const setDefaultHandler = operation({
+  name: "setDefaultErrorOrRecoveryHandler",
+  method: "POST",
+  path: `${base}/setdefaulthandler`,
+  access: "admin",
+  summary: "Settle the handler of new schedules that name none, and where asked for of all there are",
+  body: z.object({
+    handler_type: z.enum(HANDLER_TYPES),
+    override_existing: orFalse,
+    path: optional(z.string()),
+    extra_args: optional(object),
+    number_of_occurence: optional(times),
+    number_of_occurence_exact: optional(z.boolean()),
+    workspace_handler_muted: optional(z.boolean()),
+  }),
+  responds: responds.text("confirmation"),
+  audit: { operation: "schedules.setdefaulthandler", action_kind: "Update" },
+  run: async (ctx, { body }) => {
+    const { handler_type, path } = body;
+    if (path) await service.checkHandler(ctx, "path", path);
+    await setDefault(ctx, handler_type, {
+      handler: path
+        ? {
+            path,
+            extra_args: body.extra_args,
+            times: body.number_of_occurence,
+            exact: body.number_of_occurence_exact,
+            workspace_handler_muted: body.workspace_handler_muted,
+          }
+        : undefined,
+      override_existing: body.override_existing,
+    });
+    return `default ${handler_type} handler of schedules ${path ? `is ${path}` : "removed"}`;
+  },
+});
+
 export const previewSchedule = operation({
   name: "previewSchedule",
   method: "POST",
@@ -237,5 +274,6 @@ export const scheduleOperations: Operation[] = [
   existsSchedule,
   listSchedules,
   listSchedulesWithJobs,
+  setDefaultHandler,
   previewSchedule,
 ];

@@ -9,7 +9,9 @@ import { perApp } from "../../lib/per-app.ts";
 import { jobs } from "../../queue/tables.ts";
 import { resolveTarget } from "../jobs/submit.ts";
 import { canRead, canWrite } from "../permissions.ts";
+import { readSettings } from "../workspaces/settings.ts";
 import { checkCron, nextRun } from "./cron.ts";
+import { defaultsFor } from "./default-handlers.ts";
 import { type Schedule, schedules } from "./tables.ts";
 
 /** Called when what is due next may have changed; set by the scheduler where there is one. */
@@ -33,12 +35,13 @@ export async function createSchedule(ctx: WorkspaceContext, body: ScheduleBody):
   const { workspace_id } = caller.member;
   requireWrite(ctx, { path, extra_perms: {} });
   await checkBody(ctx, body);
+  const handlers = defaultsFor(body, await readSettings(app.db.read, workspace_id));
   await ctx.write({ resource: path }, async (tx) => {
     await tx.lock(`schedule ${workspace_id} ${path}`);
     if (await find(ctx, tx, path)) throw new BadRequest(`there is a schedule at ${path} already`);
     await tx
       .insert(schedules)
-      .values({ ...body, path, workspace_id, extra_perms: {}, ...editedNow(ctx, body) });
+      .values({ ...body, ...handlers, path, workspace_id, extra_perms: {}, ...editedNow(ctx, body) });
     tx.afterCommit(schedulerOf(app).wake);
   });
 }
@@ -108,7 +111,7 @@ async function checkBody(ctx: WorkspaceContext, body: ScheduleBody): Promise<voi
   }
 }
 
-async function checkHandler(ctx: WorkspaceContext, field: string, handler: string): Promise<void> {
+export async function checkHandler(ctx: WorkspaceContext, field: string, handler: string): Promise<void> {
   const target = targetOfHandler(handler);
   if (!target) throw new BadRequest(`\`${field}\`: "${handler}" must be script/<path> or flow/<path>`);
   try {

@@ -235,6 +235,21 @@ export const getScriptDeploymentStatus = operation({
   },
 });
 
+const toggleWorkspaceErrorHandlerForScript = operation({
+  name: "toggleWorkspaceErrorHandlerForScript",
+  method: "POST",
+  path: `${base}/toggle_workspace_error_handler/p/{path}`,
+  access: "author",
+  summary: "Keep the workspace's error handler away from a script's failures, or let it see them",
+  body: z.object({ muted: z.boolean().default(false) }),
+  responds: responds.text("confirmation"),
+  audit: { operation: "scripts.toggle_workspace_error_handler", action_kind: "Update" },
+  run: async (ctx, { path, body: { muted } }) => {
+    await service.setErrorHandlerMuted(ctx, path, muted);
+    return `error handler ${muted ? "muted" : "unmuted"} for script ${path}`;
+  },
+});
+
 export const scriptOperations: Operation[] = [
   createScript,
   listScripts,
@@ -247,4 +262,5 @@ export const scriptOperations: Operation[] = [
   archiveScriptByPath,
   archiveScriptByHash,
   getScriptDeploymentStatus,
+  toggleWorkspaceErrorHandlerForScript,
 ];

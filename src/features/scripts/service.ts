@@ -230,6 +230,22 @@ function readable(ctx: WorkspaceContext, row: Script | undefined, what: string):
   return row;
 }
 
+/** Keeps the workspace's error handler away from a script's failures, whichever version runs, or lets it see them. */
+export async function setErrorHandlerMuted(
+  ctx: WorkspaceContext,
+  path: string,
+  ws_error_handler_muted: boolean,
+): Promise<void> {
+  const row = await getScriptByPath(ctx, path);
+  requireWrite(ctx.caller.member, path, row.extra_perms);
+  await ctx.write({ resource: path }, (tx) =>
+    tx
+      .update(scripts)
+      .set({ ws_error_handler_muted })
+      .where(and(eq(scripts.workspace_id, row.workspace_id), eq(scripts.path, path))),
+  );
+}
+
 /** Archives every version of a path: nothing runs any more, history stays. */
 export async function archiveByPath(ctx: WorkspaceContext, path: string): Promise<void> {
   const row = await getScriptByPath(ctx, path);

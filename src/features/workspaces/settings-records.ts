@@ -67,6 +67,17 @@ export const DefaultScripts = z.strictObject({
 
 export const ScriptArgs = z.record(z.string(), z.unknown());
 
+/** A handler that schedules have which name none. */
+const DefaultHandler = z.strictObject({
+  /** `script/<path>` or `flow/<path>`. */
+  path: z.string(),
+  extra_args: ScriptArgs.optional(),
+  times: z.number().int().optional(),
+  exact: z.boolean().optional(),
+  /** Of `error` alone: the workspace's own error handler does not hear of the schedule's failures. */
+  workspace_handler_muted: z.boolean().optional(),
+});
+
 /** What is kept. A field that is left out has its default; null is never kept. */
 export const StoredSettings = z.strictObject({
   auto_invite_operator: z.boolean().optional(),
@@ -79,6 +90,9 @@ export const StoredSettings = z.strictObject({
   error_handler: z.string().optional(),
   error_handler_extra_args: ScriptArgs.optional(),
   error_handler_muted_on_cancel: z.boolean().optional(),
+  default_error_handler: DefaultHandler.optional(),
+  default_recovery_handler: DefaultHandler.optional(),
+  default_success_handler: DefaultHandler.optional(),
   git_sync: GitSyncSettings.optional(),
   deploy_ui: DeployUiSettings.optional(),
   default_app: z.string().optional(),

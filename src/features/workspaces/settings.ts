@@ -26,15 +26,20 @@ export async function readSettings(db: Reader, workspace_id: string): Promise<Se
 /** Undefined and null mean: as if it had never been set. */
 type Change = { [K in keyof Settings]?: Settings[K] | null | undefined };
 
-/** Changes the named settings, and no others, in the operation's transaction. */
+/**
+ * Changes the named settings, and no others, in the operation's transaction.
+ * @param also what belongs to the change elsewhere
+ */
 export async function editSettings(
   ctx: WorkspaceContext,
   change: Change,
   parameters: Record<string, string> = {},
+  also: (tx: Tx) => Promise<void> = async () => {},
 ): Promise<void> {
   const { workspace_id } = ctx.caller.member;
   await ctx.write({ resource: workspace_id, parameters }, async (tx) => {
     await storeSettings(tx, workspace_id, change);
+    await also(tx);
     tx.afterCommit(() => forgetErrorHandler(ctx.app, workspace_id));
   });
 }
