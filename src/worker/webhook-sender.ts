@@ -5,12 +5,12 @@
  */
 import { and, asc, eq, gt, inArray, lte, type SQL, sql } from "drizzle-orm";
 import type { App } from "../context.ts";
-import type { Tx } from "../database/database.ts";
+import { statement, type Tx } from "../database/database.ts";
 import { raiseAlert } from "../features/alerts/service.ts";
 import { nextTry, type Outcome, sendMessage } from "../features/webhooks/deliveries.ts";
 import { hostOf } from "../features/webhooks/endpoints.ts";
 import { INSTANCE } from "../features/webhooks/event-types.ts";
-import { senderOf } from "../features/webhooks/outbox.ts";
+import { senderOf, spreadEvents } from "../features/webhooks/outbox.ts";
 import {
   type WebhookDelivery,
   type WebhookEndpoint,
@@ -18,6 +18,7 @@ import {
   webhookEndpoints,
   webhookEvents,
 } from "../features/webhooks/tables.ts";
+import { pause } from "../lib/pause.ts";
 
 /** With more than this many waiting, a receiver does not keep up, and order gives way. */
 const MANY = 100;
@@ -32,6 +33,24 @@ const PATIENT_FAILURES = 10;
 const LONGEST_PAUSE_MS = 30_000;
 const AFTER_FAULT_MS = 1_000;
 
+/** Changes of so long are looked at together. */
+const SOON_MS = 20;
+/** The thread that sends serves requests as well: while it has others to serve, these come first. */
+const BUSY_MS = 0.5;
+const BUSY_PAUSE_MS = 100;
+
+/** The more failures in a row, the longer. */
+function pauseAfter(failures: number): number {
+  return Math.min(1_000 * 2 ** Math.floor((failures - PATIENT_FAILURES) / 2), LONGEST_PAUSE_MS);
+}
+
+/** Whether there is much else for the thread to do: then its turn takes long to come again. */
+async function isBusy(): Promise<boolean> {
+  const began = performance.now();
+  await pause();
+  return performance.now() - began > BUSY_MS;
+}
+
 interface Due {
   seq: number;
   id: string;
@@ -40,11 +59,33 @@ interface Due {
   attempts: number;
 }
 
+const p = sql.placeholder;
+
+const storeOutcome = statement<WebhookDelivery, unknown>((q) =>
+  q
+    .update(webhookDeliveries)
+    .set({
+      state: p("state") as never,
+      attempts: p("attempts") as never,
+      status: p("status") as never,
+      error: p("error") as never,
+      last_attempt_at: p("last_attempt_at") as never,
+      next_at: p("next_at") as never,
+    })
+    .where(
+      and(
+        eq(webhookDeliveries.endpoint_id, p("endpoint_id")),
+        eq(webhookDeliveries.event_seq, p("event_seq")),
+      ),
+    ),
+);
+
 export function createWebhookSender(app: App): { start(): void; stop(): Promise<void> } {
   const { db } = app;
   const lanes = new Map<string, Promise<void>>();
   const resting = new Set<() => void>();
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let soon: ReturnType<typeof setTimeout> | undefined;
   let poll: ReturnType<typeof setInterval> | undefined;
   let looking: Promise<void> | undefined;
   let again = false;
@@ -53,6 +94,15 @@ export function createWebhookSender(app: App): { start(): void; stop(): Promise<
   // The index serves only a literal condition.
   const isPending = sql`${webhookDeliveries.state} = 'pending'`;
   const isDue = (): SQL => and(isPending, lte(webhookDeliveries.next_at, app.clock()))!;
+
+  /** Many changes come one after the other: they are looked at together. */
+  function wakeSoon(): void {
+    if (stopping) return;
+    soon ??= setTimeout(() => {
+      soon = undefined;
+      wake();
+    }, SOON_MS);
+  }
 
   function wake(): void {
     if (stopping) return;
@@ -75,6 +125,7 @@ export function createWebhookSender(app: App): { start(): void; stop(): Promise<
 
   async function look(): Promise<void> {
     again = false;
+    while (await spreadEvents(app)) await pause();
     const due = await db.read
       .selectDistinct({ id: webhookDeliveries.endpoint_id })
       .from(webhookDeliveries)
@@ -118,7 +169,8 @@ export function createWebhookSender(app: App): { start(): void; stop(): Promise<
       const outcomes = await Promise.all(due.map((message) => sendMessage(app, endpoint, message)));
       await store(endpoint, due, outcomes);
       failures = outcomes.some(({ ok }) => ok) ? 0 : failures + outcomes.length;
-      if (failures >= PATIENT_FAILURES) await rest(failures);
+      if (failures >= PATIENT_FAILURES) await rest(pauseAfter(failures));
+      else if (await isBusy()) await rest(BUSY_PAUSE_MS);
     }
   }
 
@@ -225,23 +277,20 @@ export function createWebhookSender(app: App): { start(): void; stop(): Promise<
   ): Promise<WebhookDelivery["state"]> {
     const next = outcome.ok ? undefined : nextTry({ attempts: attempts + 1, created_at, now }, outcome);
     const state = outcome.ok ? "delivered" : next ? "pending" : "failed";
-    await tx
-      .update(webhookDeliveries)
-      .set({
-        state,
-        attempts: attempts + 1,
-        status: outcome.status ?? null,
-        error: outcome.error ?? null,
-        last_attempt_at: now,
-        ...(next ? { next_at: next } : {}),
-      })
-      .where(and(eq(webhookDeliveries.endpoint_id, endpoint.id), eq(webhookDeliveries.event_seq, seq)));
+    await tx.exec(storeOutcome, {
+      endpoint_id: endpoint.id,
+      event_seq: seq,
+      state,
+      attempts: attempts + 1,
+      status: outcome.status ?? null,
+      error: outcome.error ?? null,
+      last_attempt_at: now,
+      next_at: next ?? now,
+    });
     return state;
   }
 
-  /** The more failures in a row, the longer. */
-  function rest(failures: number): Promise<void> {
-    const ms = Math.min(1_000 * 2 ** Math.floor((failures - PATIENT_FAILURES) / 2), LONGEST_PAUSE_MS);
+  function rest(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timeout = setTimeout(done, ms);
       function done() {
@@ -255,7 +304,7 @@ export function createWebhookSender(app: App): { start(): void; stop(): Promise<
 
   return {
     start() {
-      senderOf(app).wake = wake;
+      senderOf(app).wake = wakeSoon;
       if (db.dialect === "postgres") poll = setInterval(wake, POSTGRES_POLL_MS);
       wake();
     },
@@ -263,6 +312,7 @@ export function createWebhookSender(app: App): { start(): void; stop(): Promise<
       stopping = true;
       senderOf(app).wake = () => {};
       clearTimeout(timer);
+      clearTimeout(soon);
       clearInterval(poll);
       for (const done of resting) done();
       await looking;

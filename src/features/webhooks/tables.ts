@@ -41,8 +41,13 @@ export const webhookEvents = table(
     /** The body as it is sent, JSON text. */
     payload: text("payload").notNull(),
     created_at: timestamp("created_at").notNull(),
+    /** 1: it has no deliveries yet. */
+    fresh: integer("fresh").notNull(),
   },
-  (t) => [index("webhook_events_by_age").on(t.created_at)],
+  (t) => [
+    index("webhook_events_by_age").on(t.created_at),
+    index("webhook_events_fresh").on(t.seq).where(sql`fresh = 1`),
+  ],
 );
 
 /** One row an event and an endpoint that is told of it. */

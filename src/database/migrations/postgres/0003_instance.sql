@@ -95,6 +95,19 @@ CREATE TABLE "instance_groups" (
 	"external_id" text
 );
 --> statement-breakpoint
+CREATE TABLE "handler_calls" (
+	"job_id" text NOT NULL,
+	"occasion" text NOT NULL,
+	"workspace_id" text NOT NULL,
+	"schedule_path" text,
+	"times" bigint,
+	"failed_job" text,
+	"created_at" timestamp(3) with time zone NOT NULL,
+	"next_at" timestamp(3) with time zone NOT NULL,
+	"attempts" bigint NOT NULL,
+	CONSTRAINT "handler_calls_job_id_occasion_pk" PRIMARY KEY("job_id","occasion")
+);
+--> statement-breakpoint
 CREATE TABLE "inputs" (
 	"id" text PRIMARY KEY NOT NULL,
 	"workspace_id" text NOT NULL,
@@ -173,6 +186,9 @@ CREATE TABLE "schedules" (
 	"email" text NOT NULL,
 	"extra_perms" text NOT NULL,
 	"error" text,
+	"failed_times" bigint DEFAULT 0 NOT NULL,
+	"failed_job" text,
+	"recovered_times" bigint DEFAULT 0 NOT NULL,
 	"next_at" timestamp(3) with time zone,
 	CONSTRAINT "schedules_workspace_id_path_pk" PRIMARY KEY("workspace_id","path")
 );
@@ -226,7 +242,8 @@ CREATE TABLE "webhook_events" (
 	"workspace_id" text NOT NULL,
 	"type" text NOT NULL,
 	"payload" text NOT NULL,
-	"created_at" timestamp(3) with time zone NOT NULL
+	"created_at" timestamp(3) with time zone NOT NULL,
+	"fresh" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "workspace_environment" (
@@ -268,6 +285,7 @@ CREATE UNIQUE INDEX "apps_by_path" ON "apps" USING btree ("workspace_id","path")
 CREATE UNIQUE INDEX "apps_by_custom_path" ON "apps" USING btree ("custom_path");--> statement-breakpoint
 CREATE INDEX "group_members_by_email" ON "group_members" USING btree ("workspace_id","email");--> statement-breakpoint
 CREATE INDEX "instance_group_members_by_email" ON "instance_group_members" USING btree ("email");--> statement-breakpoint
+CREATE INDEX "handler_calls_due" ON "handler_calls" USING btree ("next_at");--> statement-breakpoint
 CREATE INDEX "inputs_by_runnable" ON "inputs" USING btree ("workspace_id","runnable_id","created_at");--> statement-breakpoint
 CREATE INDEX "oauth_accounts_by_workspace" ON "oauth_accounts" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "oauth_logins_by_email" ON "oauth_logins" USING btree ("email");--> statement-breakpoint
@@ -277,6 +295,7 @@ CREATE INDEX "webhook_deliveries_by_event" ON "webhook_deliveries" USING btree (
 CREATE INDEX "webhook_deliveries_pending" ON "webhook_deliveries" USING btree ("next_at") WHERE state = 'pending';--> statement-breakpoint
 CREATE INDEX "webhook_endpoints_by_workspace" ON "webhook_endpoints" USING btree ("workspace_id");--> statement-breakpoint
 CREATE INDEX "webhook_events_by_age" ON "webhook_events" USING btree ("created_at");--> statement-breakpoint
+CREATE INDEX "webhook_events_fresh" ON "webhook_events" USING btree ("seq") WHERE fresh = 1;--> statement-breakpoint
 CREATE INDEX "workspace_settings_by_domain" ON "workspace_settings" USING btree ("auto_invite_domain");--> statement-breakpoint
 CREATE INDEX "workspace_usage_by_email" ON "workspace_usage" USING btree ("email","month");--> statement-breakpoint
 CREATE INDEX "scripts_by_workspace" ON "scripts" USING btree ("workspace_id","seq");

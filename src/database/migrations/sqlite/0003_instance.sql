@@ -101,6 +101,20 @@ CREATE TABLE `instance_groups` (
 	`external_id` text
 );
 --> statement-breakpoint
+CREATE TABLE `handler_calls` (
+	`job_id` text NOT NULL,
+	`occasion` text NOT NULL,
+	`workspace_id` text NOT NULL,
+	`schedule_path` text,
+	`times` integer,
+	`failed_job` text,
+	`created_at` integer NOT NULL,
+	`next_at` integer NOT NULL,
+	`attempts` integer NOT NULL,
+	PRIMARY KEY(`job_id`, `occasion`)
+);
+--> statement-breakpoint
+CREATE INDEX `handler_calls_due` ON `handler_calls` (`next_at`);--> statement-breakpoint
 CREATE TABLE `inputs` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
@@ -183,6 +197,9 @@ CREATE TABLE `schedules` (
 	`email` text NOT NULL,
 	`extra_perms` text NOT NULL,
 	`error` text,
+	`failed_times` integer DEFAULT 0 NOT NULL,
+	`failed_job` text,
+	`recovered_times` integer DEFAULT 0 NOT NULL,
 	`next_at` integer,
 	PRIMARY KEY(`workspace_id`, `path`)
 );
@@ -240,10 +257,12 @@ CREATE TABLE `webhook_events` (
 	`workspace_id` text NOT NULL,
 	`type` text NOT NULL,
 	`payload` text NOT NULL,
-	`created_at` integer NOT NULL
+	`created_at` integer NOT NULL,
+	`fresh` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE INDEX `webhook_events_by_age` ON `webhook_events` (`created_at`);--> statement-breakpoint
+CREATE INDEX `webhook_events_fresh` ON `webhook_events` (`seq`) WHERE fresh = 1;--> statement-breakpoint
 CREATE TABLE `workspace_environment` (
 	`workspace_id` text NOT NULL,
 	`name` text NOT NULL,
