@@ -184,6 +184,16 @@ describe("what is due", () => {
   });
 });
 
+test("a schedule of the machine's operator, and of a super admin who is no member, runs", async () => {
+  const { ask: root } = await server.user("root", { super_admin: true });
+  for (const above of [server.operator, root]) {
+    const body = schedule();
+    await expectOk(above("POST", `${base}/create`, body));
+    await makeDue(body.path);
+    expect((await ran(body.path))[0]).toMatchObject({ success: true });
+  }
+});
+
 test("a schedule acts as whoever changed it last", async () => {
   const { ask: dev } = await server.member("acme", "dev");
   const path = await create();
