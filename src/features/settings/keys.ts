@@ -90,9 +90,18 @@ export const KEYS = {
     secret: ["*.chat_channel:url", "*.webhook_url"],
   },
   critical_alert_mute_ui: { ...flag("clients do not show critical alerts"), open: true },
-  critical_alerts_on_token_expiry: flag(kept("a token that expires is a critical alert too"), {
-    default: false,
-  }),
+  critical_alerts_on_token_expiry: flag("a token that expires is a critical alert too", { default: false }),
+  max_token_lifetime_secs: {
+    schema: wholeFrom(60, 3_155_760_000),
+    allowed: "a whole number of seconds, 60 to 3155760000",
+    meaning: "seconds for which any token holds at most, sessions and tokens there are already among them",
+  },
+  oidc_token_lifetime_secs: {
+    schema: wholeFrom(60, 86_400),
+    allowed: "a whole number of seconds, 60 to 86400",
+    meaning: "seconds for which the identity tokens of jobs hold, when they ask for no less",
+    default: 3_600,
+  },
   chat: {
     schema: ChatConnection,
     allowed: "an object with access_token or bot.bot_access_token, and where needed api_url",

@@ -1,0 +1,128 @@
+/** Identity tokens of jobs: what other services trust instead of a secret, since it says which job asks. */
+import { and, eq } from "drizzle-orm";
+import type { App, WorkspaceContext } from "../../context.ts";
+import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
+import { type Job, jobs } from "../../queue/tables.ts";
+import { requireLicense } from "../license/service.ts";
+import { ALGORITHM, LONGEST_MS, signingKey } from "./keys.ts";
+
+const MAX_AUDIENCE = 500;
+
+/** Who signs, with the slash at its end that trust policies are written with. */
+export function issuerOf(app: App): string {
+  return `${app.urls.base}/api/oidc/`;
+}
+
+/**
+ * Metadata of the issuer (OpenID Connect Discovery 1.0 §3). Nobody logs in here: the tokens are given to jobs, so there
+ * is no authorization endpoint.
+ */
+export function discoveryDocument(app: App) {
+  const issuer = issuerOf(app);
+  return {
+    issuer,
+    jwks_uri: `${issuer}jwks`,
+    response_types_supported: ["id_token"],
+    subject_types_supported: ["public"],
+    id_token_signing_alg_values_supported: [ALGORITHM],
+    scopes_supported: ["openid"],
+    claims_supported: [
+      ...["iss", "sub", "aud", "iat", "nbf", "exp", "jti", "email", "username", "groups", "workspace"],
+      ...["job_id", "root_job_id", "path", "flow_path", "job_kind", "permissioned_as", "created_by"],
+    ],
+  };
+}
+
+/**
+ * Signs a token for the job that asks.
+ * @param audience whom it is for; nobody else should take it
+ * @param expires_in seconds it holds; at most, and when left out, what the setting `oidc_token_lifetime_secs` says
+ * @throws EnterpriseRequired; Forbidden when no job asks; BadRequest for what cannot be an audience or a lifetime
+ */
+export async function issueIdToken(
+  ctx: WorkspaceContext,
+  audience: string,
+  expires_in: number | undefined,
+): Promise<string> {
+  const { app, caller } = ctx;
+  await requireLicense(app);
+  checkAudience(audience);
+  const job = await askingJob(ctx);
+  const claims = await claimsOf(app, job, caller.member.groups);
+  const lifetime_s = lifetimeOf(app, expires_in);
+  const { SignJWT } = await import("jose");
+  const { kid, key } = await signingKey(app);
+  const now_s = Math.floor(app.clock().getTime() / 1000);
+  const token = await new SignJWT(claims)
+    .setProtectedHeader({ alg: ALGORITHM, kid, typ: "JWT" })
+    .setIssuer(issuerOf(app))
+    .setAudience(audience)
+    .setIssuedAt(now_s)
+    .setNotBefore(now_s)
+    .setExpirationTime(now_s + lifetime_s)
+    .setJti(Bun.randomUUIDv7())
+    .sign(key);
+  const parameters = { job: job.id, path: job.script_path ?? "" };
+  await ctx.write({ resource: audience, parameters }, async () => {});
+  return token;
+}
+
+function checkAudience(audience: string): void {
+  if (audience.trim() !== "" && audience.length <= MAX_AUDIENCE && !/\p{Cc}/u.test(audience)) return;
+  throw new BadRequest(
+    `the audience must be a name of 1 to ${MAX_AUDIENCE} characters, such as sts.amazonaws.com`,
+  );
+}
+
+function lifetimeOf(app: App, expires_in: number | undefined): number {
+  const most = Math.min(app.settings.get("oidc_token_lifetime_secs"), LONGEST_MS / 1000);
+  if (expires_in === undefined) return most;
+  if (expires_in >= 1 && expires_in <= most) return expires_in;
+  throw new BadRequest(`query field \`expires_in\`: must be 1 to ${most} seconds`);
+}
+
+async function askingJob(ctx: WorkspaceContext): Promise<Job> {
+  const id = ctx.caller.identity.token?.job?.id;
+  if (id === undefined) {
+    throw new Forbidden("an identity token says which job asks: call this from a script, with WM_TOKEN");
+  }
+  const { workspace_id } = ctx.caller.member;
+  const [job] = await ctx.app.db.read
+    .select()
+    .from(jobs)
+    .where(and(eq(jobs.id, id), eq(jobs.workspace_id, workspace_id)));
+  if (!job) throw new NotFound(`job ${id} in workspace ${workspace_id}`);
+  return job;
+}
+
+/** What a relying party may decide by. What does not apply is an empty text, so that a policy can ask for it. */
+async function claimsOf(app: App, job: Job, groups: string[]) {
+  const { email, workspace_id: workspace, permissioned_as } = job;
+  const path = job.script_path ?? "";
+  const flow_path = await flowPathOf(app, job);
+  return {
+    // Every part of it: whose rights, which code, as a step of which flow, where.
+    sub: `${email}::${path}::${flow_path}::${workspace}`,
+    email,
+    username: permissioned_as.replace(/^u\//, ""),
+    groups: ["all", ...groups],
+    workspace,
+    job_id: job.id,
+    root_job_id: job.root_job ?? job.id,
+    path,
+    flow_path,
+    job_kind: job.kind,
+    permissioned_as,
+    created_by: job.created_by,
+  };
+}
+
+/** Of a step, the path of the flow that was started. */
+async function flowPathOf(app: App, job: Job): Promise<string> {
+  if (job.flow_step_id === null || job.root_job === null) return "";
+  const [root] = await app.db.read
+    .select({ path: jobs.script_path })
+    .from(jobs)
+    .where(eq(jobs.id, job.root_job));
+  return root?.path ?? "";
+}
