@@ -34,6 +34,7 @@ import { createHandlerCaller } from "./worker/handlers.ts";
 import { createPruner } from "./worker/pruner.ts";
 import { createRescuer } from "./worker/rescuer.ts";
 import { createScheduler } from "./worker/scheduler.ts";
+import { createTokenNotifier } from "./worker/token-expiry.ts";
 import { createWebhookSender } from "./worker/webhook-sender.ts";
 import { createWorker } from "./worker/worker.ts";
 
@@ -151,6 +152,10 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       const pruner = createPruner(app);
       pruner.start();
       started.push(() => pruner.stop());
+
+      const tokenNotifier = createTokenNotifier(app);
+      tokenNotifier.start();
+      started.push(() => tokenNotifier.stop());
 
       const caretaker = startCaretaker(app);
       started.push(() => caretaker.stop());

@@ -1,8 +1,14 @@
-import { createToken, createTokenFor, listTokens } from "../../src/features/tokens/operations.ts";
+import chalk from "chalk";
+import {
+  createToken,
+  createTokenFor,
+  deleteToken,
+  listTokens,
+} from "../../src/features/tokens/operations.ts";
 import { type CommonOptions, examples, leaf, noun, urlOf, withClient } from "../command.ts";
 import { secondsOf } from "../options.ts";
 import { usageError } from "../terminal/failure.ts";
-import { print, printJson, printTable } from "../terminal/output.ts";
+import { note, print, printJson, printTable } from "../terminal/output.ts";
 import { askFor } from "../terminal/prompts.ts";
 
 interface CreateOptions extends CommonOptions {
@@ -51,20 +57,59 @@ const create = leaf("create", "create a token; prints it, and nothing else")
     else print(token);
   });
 
-const list = leaf("list", "list your tokens")
+const DAY_MS = 24 * 3_600_000;
+/** From then on a token's end is shown beside it. */
+const SOON_MS = 30 * DAY_MS;
+
+/** What is to be known of a token's end at a glance; empty while it is far. */
+function badgeOf(expiration: unknown, now: number): string {
+  if (expiration == null) return "";
+  const left_ms = new Date(String(expiration)).getTime() - now;
+  if (left_ms > SOON_MS) return "";
+  if (left_ms <= 0) return "expired";
+  const days = Math.floor(left_ms / DAY_MS);
+  if (days === 0) return "expires within a day";
+  return `expires in ${days} ${days === 1 ? "day" : "days"}`;
+}
+
+/** @throws CliError where no server is named: the operator of a data directory has no tokens */
+function requireUrl(options: CommonOptions, does: string): void {
+  if (!urlOf(options)) {
+    throw usageError("--url is missing", `it ${does} the tokens of the user whose --token it is given`);
+  }
+}
+
+const list = leaf("list", "list your tokens, with a badge on those that end within 30 days")
+  .option("--exclude-ephemeral", "without those that programs make for single runs")
   .addHelpText("after", examples("svc token list --url http://localhost:8000 --token $SVC_TOKEN"))
-  .action(async (options: CommonOptions) => {
-    if (!urlOf(options)) {
-      throw usageError("--url is missing", "it lists the tokens of the user whose --token it is given");
-    }
-    const found = await withClient(options, (client) => client.call(listTokens, {}));
+  .action(async (options: CommonOptions & { excludeEphemeral?: true }) => {
+    requireUrl(options, "lists");
+    const query = { exclude_ephemeral: options.excludeEphemeral ?? false };
+    const found = await withClient(options, (client) => client.call(listTokens, { query }));
     if (options.json) return printJson(found);
+    const now = Date.now();
     await printTable(found, [
-      { title: "PREFIX", value: (row) => row.token_prefix },
+      { title: "PREFIX", value: (row) => row.token_prefix, cut: "never" },
       { title: "LABEL", value: (row) => row.label ?? "" },
       { title: "LAST USED", value: (row) => String(row.last_used_at) },
       { title: "EXPIRES", value: (row) => String(row.expiration ?? "never") },
+      {
+        title: "",
+        value: (row) => badgeOf(row.expiration, now),
+        cut: "never",
+        paint: (text, row) => (badgeOf(row.expiration, now) === "expired" ? chalk.red : chalk.yellow)(text),
+      },
     ]);
   });
 
-export default noun("token", "create and list tokens", create, list);
+const remove = leaf("delete", "delete those of your tokens that begin so; they stop at once")
+  .argument("<prefix>", "the first 10 characters, as svc token list prints them")
+  .addHelpText("after", examples("svc token delete Ab3dE6gH1j --url http://localhost:8000"))
+  .action(async (token_prefix: string, options: CommonOptions) => {
+    requireUrl(options, "deletes");
+    const told = await withClient(options, (client) => client.call(deleteToken, { token_prefix }));
+    if (options.json) printJson({ token_prefix, told });
+    else note(told);
+  });
+
+export default noun("token", "create, list and delete tokens", create, list, remove);

@@ -43,6 +43,7 @@ import { mailOperations } from "./mail/operations.ts";
 import { oauthChatOperations } from "./oauth/chat-operations.ts";
 import { oauthLoginOperations } from "./oauth/login-operations.ts";
 import { oauthOperations } from "./oauth/operations.ts";
+import { oidcOperations } from "./oidc/operations.ts";
 import { resourceOperations } from "./resources/operations.ts";
 import { resourceTypeOperations } from "./resources/type-operations.ts";
 import { samlOperations } from "./saml/operations.ts";
@@ -53,6 +54,8 @@ import { settingOperations } from "./settings/operations.ts";
 import { storageConnectionOperations } from "./storage/connection-operations.ts";
 import { storageOperations } from "./storage/operations.ts";
 import { tokenOperations } from "./tokens/operations.ts";
+import { runnableTokenOperations } from "./tokens/runnable-operations.ts";
+import { scopeListOperation } from "./tokens/scope-list.ts";
 import { userExportOperations } from "./users/export-operations.ts";
 import { memberOperations } from "./users/member-operations.ts";
 import { userOperations } from "./users/operations.ts";
@@ -98,6 +101,8 @@ export const features: Feature[] = [
   { file: "src/features/users/runnables.ts", operations: runnableOperations },
   { file: "src/features/users/export-operations.ts", operations: userExportOperations },
   { file: "src/features/tokens/operations.ts", operations: tokenOperations },
+  { file: "src/features/tokens/runnable-operations.ts", operations: runnableTokenOperations },
+  { file: "src/features/tokens/scope-list.ts", operations: [scopeListOperation(() => operations)] },
   { file: "src/features/workspaces/operations.ts", operations: workspaceOperations },
   { file: "src/features/workspaces/life-operations.ts", operations: workspaceLifeOperations },
   { file: "src/features/workspaces/people-operations.ts", operations: peopleOperations },
@@ -112,6 +117,7 @@ export const features: Feature[] = [
   { file: "src/features/oauth/login-operations.ts", operations: oauthLoginOperations },
   { file: "src/features/oauth/operations.ts", operations: oauthOperations },
   { file: "src/features/oauth/chat-operations.ts", operations: oauthChatOperations },
+  { file: "src/features/oidc/operations.ts", operations: oidcOperations },
   { file: "src/features/resources/operations.ts", operations: resourceOperations },
   { file: "src/features/resources/type-operations.ts", operations: resourceTypeOperations },
   { file: "src/features/folders/operations.ts", operations: folderOperations },

@@ -149,7 +149,7 @@ export function selectionOf(
   half: Half,
 ): Selection {
   const all = unguardedSelection(ctx, workspace, filters, half);
-  return { ...all, filters: and(visibleTo(ctx.caller.member), all.filters) };
+  return { ...all, filters: and(visibleTo(ctx.caller), all.filters) };
 }
 
 /** The same among all jobs: what is shown of each is for the caller of this to decide. */

@@ -1,6 +1,6 @@
 /** Reading and canceling jobs. */
-import { and, eq, ne, or, type SQL } from "drizzle-orm";
-import type { App, Caller, Context, Member, WorkspaceContext } from "../../context.ts";
+import { and, eq, inArray, ne, or, type SQL } from "drizzle-orm";
+import type { App, Caller, Context, WorkspaceContext } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { BadRequest, NotFound, Unauthorized } from "../../errors.ts";
 import type { Audit } from "../../http/operation.ts";
@@ -12,7 +12,7 @@ import { settleWithoutLock } from "../flows/locks.ts";
 import { cancelFlow, endJob } from "../flows/run/runs.ts";
 import { noteEnd } from "../handlers/outbox.ts";
 import { isOwner, ownedBy } from "../permissions.ts";
-import { isAllowed } from "../tokens/scopes.ts";
+import { isAllowed, tagsOf } from "../tokens/scopes.ts";
 import { canceledResult } from "./canceled.ts";
 
 /**
@@ -53,24 +53,27 @@ function isWithinScopes({ identity }: Caller, job: Job): boolean {
 /** Whether a member may see a job. */
 export function mayRead(
   caller: Caller,
-  job: Pick<Job, "permissioned_as" | "email" | "started_by" | "script_path" | "visible_to_owner">,
+  job: Pick<Job, "permissioned_as" | "email" | "started_by" | "script_path" | "visible_to_owner" | "tag">,
 ): boolean {
-  const { member } = caller;
-  if (!member) return false;
+  const { member, identity } = caller;
+  if (!member || tagsOf(identity)?.includes(job.tag) === false) return false;
   if (member.is_admin || job.permissioned_as === `u/${member.username}`) return true;
   if (job.email === member.email || job.started_by === member.email) return true;
   return job.visible_to_owner && job.script_path !== null && isOwner(member, job.script_path);
 }
 
 /** The same rule as `mayRead`, said to the database, so that pages of a list come out full. */
-export function visibleTo(member: Member): SQL | undefined {
-  if (member.is_admin) return undefined;
-  return or(
+export function visibleTo({ member, identity }: WorkspaceContext["caller"]): SQL | undefined {
+  const tags = tagsOf(identity);
+  const isTagged = tags && inArray(jobs.tag, tags);
+  if (member.is_admin) return isTagged;
+  const isTheirs = or(
     eq(jobs.permissioned_as, `u/${member.username}`),
     eq(jobs.email, member.email),
     eq(jobs.started_by, member.email),
     and(eq(jobs.visible_to_owner, true), ownedBy(member, jobs.script_path)),
   );
+  return and(isTagged, isTheirs);
 }
 
 /** Follows a job's parents to the topmost; one that is gone ends the way. */
@@ -145,7 +148,7 @@ export async function cancelRunsOf(
         eq(jobs.script_path, path),
         eq(jobs.kind, "script"),
         ne(jobs.state, "completed"),
-        visibleTo(member),
+        visibleTo(ctx.caller),
       ),
     );
   for (const job of unfinished) await cancelUnfinished(ctx, job, reason ?? "canceled through the API", false);

@@ -16,7 +16,7 @@ import { type RestartPoint, storedPoint } from "../flows/run/take-over.ts";
 import { type DeployedFlow, deployedFlowByPath, deployedFlowByVersion } from "../flows/versions.ts";
 import { findReadable } from "../permissions.ts";
 import { type Deployed, deployedByHash, deployedByPath } from "../scripts/versions.ts";
-import { checkScopes } from "../tokens/scopes.ts";
+import { checkScopes, checkTag } from "../tokens/scopes.ts";
 import { refuseClosed } from "../workspaces/closed.ts";
 import { resolveMember } from "../workspaces/members.ts";
 import { storedEntrypoint } from "./entrypoints.ts";
@@ -255,7 +255,7 @@ function shorter(a: number | undefined, b: number | undefined): number | undefin
 /**
  * Stores the job and wakes the worker. With room in the pool it is stored as running and handed over after the commit,
  * which saves the claim.
- * @throws Unavailable while draining, BadRequest for a job_id that is known
+ * @throws Unavailable while draining, Forbidden for a tag that the token may not run, BadRequest for a job_id that is known
  */
 export async function submitJob(
   ctx: WorkspaceContext,
@@ -265,6 +265,7 @@ export async function submitJob(
 ): Promise<Job> {
   const { app } = ctx;
   refuseWhileDraining(app);
+  if (ctx.caller.identity.token?.scopes) checkTag(ctx.caller.identity, submission.tag);
   const now = app.clock();
   const scheduled_for = dueAt(options, now);
   const isDue = scheduled_for <= now;

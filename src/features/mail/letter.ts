@@ -3,6 +3,8 @@ export interface Letter {
   subject: string;
   text: string;
   html: string;
+  /** The Message-ID, where a mail may be sent twice; left out, each mail gets one of its own. */
+  messageId?: string;
 }
 
 /** What a paragraph may be beside words: a line to be copied, such as a password or an address. */

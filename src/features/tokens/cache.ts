@@ -1,6 +1,7 @@
 /** Identities of tokens seen recently. Resolving one of them costs no query; a revoked one is forgotten at once. */
 import type { App, Identity } from "../../context.ts";
 import { perApp } from "../../lib/per-app.ts";
+import type { Lifetime } from "./lifetime.ts";
 
 const MAX_CACHED = 20_000;
 /** Another process may have changed what is remembered of who calls: it is asked for again after this. */
@@ -8,8 +9,14 @@ export const FRESH_MS = 60_000;
 /** A flood of unknown tokens should not become a flood of queries. */
 const UNKNOWN_MS = 1_000;
 
+/** Whose a token is, and the times that its end follows from. */
+export interface KnownToken {
+  identity: Identity;
+  lifetime: Lifetime;
+}
+
 interface Entry {
-  identity: Identity | undefined;
+  known: KnownToken | undefined;
   until: number;
 }
 
@@ -30,10 +37,10 @@ export const tokenCache = perApp<App, TokenCache>(() => ({
   jobs: new Map(),
 }));
 
-export function rememberToken(app: App, hash: string, identity: Identity | undefined): void {
+export function rememberToken(app: App, hash: string, known: KnownToken | undefined): void {
   const { entries } = tokenCache(app);
   if (entries.size >= MAX_CACHED) entries.delete(entries.keys().next().value!);
-  entries.set(hash, { identity, until: app.clock().getTime() + (identity ? FRESH_MS : UNKNOWN_MS) });
+  entries.set(hash, { known, until: app.clock().getTime() + (known ? FRESH_MS : UNKNOWN_MS) });
 }
 
 export function forgetTokens(app: App, hashes: Iterable<string>): void {

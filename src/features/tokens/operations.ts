@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { flag, moment, type Operation, operation, optional, paging, responds } from "../../http/operation.ts";
-import * as service from "./service.ts";
+import * as own from "./own.ts";
 
 const NewToken = z.object({
   label: optional(z.string()),
@@ -9,7 +9,8 @@ const NewToken = z.object({
   workspace_id: optional(z.string()),
 });
 
-const TruncatedToken = z.object({
+/** A token as lists show it: never its value. */
+export const TruncatedToken = z.object({
   token_prefix: z.string(),
   created_at: moment,
   last_used_at: moment,
@@ -17,6 +18,8 @@ const TruncatedToken = z.object({
   expiration: moment.nullish(),
   scopes: z.array(z.string()).nullish(),
   workspace_id: z.string().nullish(),
+  /** Whether a login, a person or a program made it. */
+  kind: z.enum(["session", "user", "machine"]),
 });
 
 export const createToken = operation({
@@ -30,7 +33,7 @@ export const createToken = operation({
   body: NewToken,
   responds: responds.created("the token"),
   audit: { operation: "users.token.create", action_kind: "Create" },
-  run: (ctx, { body }) => service.createToken(ctx, body),
+  run: (ctx, { body }) => own.createToken(ctx, body),
 });
 
 export const createTokenFor = operation({
@@ -43,7 +46,7 @@ export const createTokenFor = operation({
   body: NewToken.extend({ impersonate_email: z.string() }),
   responds: responds.created("the token"),
   audit: { operation: "users.impersonate", action_kind: "Create" },
-  run: (ctx, { body }) => service.createTokenFor(ctx, body),
+  run: (ctx, { body }) => own.createTokenFor(ctx, body),
 });
 
 export const listTokens = operation({
@@ -54,7 +57,7 @@ export const listTokens = operation({
   summary: "List the caller's tokens, newest first",
   query: z.object({ ...paging, exclude_ephemeral: flag.default(false) }),
   responds: responds.json(z.array(TruncatedToken)),
-  run: (ctx, { query }) => service.listTokens(ctx, query),
+  run: (ctx, { query }) => own.listTokens(ctx, query),
 });
 
 export const deleteToken = operation({
@@ -65,7 +68,7 @@ export const deleteToken = operation({
   summary: "Delete the caller's tokens that begin with a prefix",
   responds: responds.text("how many were deleted"),
   audit: { operation: "users.token.delete", action_kind: "Delete" },
-  run: async (ctx, { token_prefix }) => `deleted ${await service.deleteTokens(ctx, token_prefix)} tokens`,
+  run: async (ctx, { token_prefix }) => `deleted ${await own.deleteTokens(ctx, token_prefix)} tokens`,
 });
 
 export const tokenOperations: Operation[] = [createToken, createTokenFor, listTokens, deleteToken];

@@ -22,13 +22,36 @@ const LEGACY: Record<string, string> = {
   "jobs:deletejob": "jobs:write",
 };
 
+/** Which jobs a token may run and see, by their tags; the rest of what it may do it leaves alone. */
+const FILTER_TAGS = "if_jobs:filter_tags:";
+
+/** What scopes may be for: the nouns of the interface, and two of this service's own. */
+const DOMAINS = new Set(
+  `jobs scripts flows apps raw_apps variables resources schedules folders users groups workspaces acls audit settings
+  workers service_logs configs oauth oidc ai inputs drafts favorites capture job_helpers concurrency_groups agent_workers
+  openapi indexer git_sync teams mcp http_triggers websocket_triggers kafka_triggers nats_triggers mqtt_triggers
+  sqs_triggers gcp_triggers postgres_triggers email_triggers webhooks metrics`.split(/\s+/),
+);
+
+/**
+ * Checks a scope that a new token is to have. Those of tokens there are already may be of any noun.
+ * @throws BadRequest when the text is no scope, or of a noun that there is not
+ */
+export function checkScope(text: string): void {
+  const grant = parseScope(text);
+  if (!grant || DOMAINS.has(grant.domain)) return;
+  throw new BadRequest(`"${text}" is not a scope: there are no ${grant.domain}`, {
+    hint: "GET /api/tokens/list/scopes lists what a token can be restricted to",
+  });
+}
+
 /**
  * Reads one scope.
- * @returns undefined for `if_jobs:filter_tags:…`, which restricts nothing by itself
+ * @returns undefined for `if_jobs:filter_tags:…`, which grants nothing
  * @throws BadRequest when the text is no scope
  */
-export function parseScope(text: string): Grant | undefined {
-  if (text.startsWith("if_jobs:filter_tags:")) return undefined;
+function parseScope(text: string): Grant | undefined {
+  if (text.startsWith(FILTER_TAGS)) return undefined;
   const legacyRun = /^run:(script|flow)\/(.+)$/.exec(text);
   const modern = legacyRun ? `jobs:run:${legacyRun[1]}s:${legacyRun[2]}` : (LEGACY[text] ?? text);
   const [domain, action, ...rest] = modern.split(":");
@@ -106,12 +129,39 @@ export function checkScopes(identity: Identity, scope: Scope, resource: string |
   throw new Forbidden(`Access denied. Required scope: ${needed}`);
 }
 
+/** The tags of the only jobs that the token may run and see; undefined: of any. */
+export function tagsOf(identity: Identity | undefined): string[] | undefined {
+  return tagsIn(identity?.token?.scopes);
+}
+
+function tagsIn(scopes: string[] | undefined): string[] | undefined {
+  const filters = scopes?.filter((scope) => scope.startsWith(FILTER_TAGS)) ?? [];
+  if (filters.length === 0) return undefined;
+  return filters.flatMap((filter) => filter.slice(FILTER_TAGS.length).split(","));
+}
+
+/** @throws Forbidden when the token may not run jobs of this tag */
+export function checkTag(identity: Identity, tag: string): void {
+  const tags = tagsOf(identity);
+  if (!tags || tags.includes(tag)) return;
+  throw new Forbidden(`the token runs and sees jobs with the tag ${tags.join(" or ")} only, not ${tag}`);
+}
+
+/** The runnables that a restricted token names, by their path. */
+export function runnablesOf(scopes: string[] | null): { kind: "scripts" | "flows"; path: string }[] {
+  return grantsOf(scopes ?? []).flatMap(({ domain, kind, resources }) =>
+    domain === "jobs" && kind !== undefined ? resources.map((path) => ({ kind, path })) : [],
+  );
+}
+
 /** Whether every right of `inner` is one of `outer` too: a restricted token makes no stronger one. */
 export function isWithin(inner: string[] | undefined, outer: string[] | undefined): boolean {
   if (!outer || outer.length === 0) return true;
+  if (!isWithinTags(inner, outer)) return false;
+  const outerGrants = grantsOf(outer);
+  if (outerGrants.length === 0) return true;
   const innerGrants = grantsOf(inner ?? []);
   if (innerGrants.length === 0) return false;
-  const outerGrants = grantsOf(outer);
   return innerGrants.every((grant) =>
     outerGrants.some(
       (wide) =>
@@ -125,4 +175,9 @@ export function isWithin(inner: string[] | undefined, outer: string[] | undefine
             ))),
     ),
   );
+}
+
+function isWithinTags(inner: string[] | undefined, outer: string[]): boolean {
+  const wide = tagsIn(outer);
+  return wide === undefined || tagsIn(inner)?.every((tag) => wide.includes(tag)) === true;
 }

@@ -1,0 +1,47 @@
+/**
+ * The notifier of tokens that end. What is stored, a mark on the token with the event and the notices, is stored exactly
+ * once (src/features/tokens/expiry.ts). What is stored arrives:
+ *
+ * - the event, at the workspace's webhooks: at least once, as all events;
+ * - the mail: once, across restarts and servers that stop in an orderly way; a server that is killed between the mail
+ *   server's yes and the commit after it leaves a mail that is sent a second time, with the same Message-ID, rather
+ *   than one that was never sent;
+ * - the alert: once, since the same alert again only counts.
+ */
+import type { App } from "../context.ts";
+import { announceEnds, endTokens, PIECE } from "../features/tokens/expiry.ts";
+import { tellNotices } from "../features/tokens/notices.ts";
+
+const EVERY_MS = 30_000;
+
+/** One round: returns when nothing is left to end, to announce and to tell. */
+export async function tendTokens(app: App, isStopping: () => boolean = () => false): Promise<void> {
+  // First what is over: of such a token nobody is told that it ends soon.
+  for (const step of [endTokens, announceEnds]) {
+    while (!isStopping() && (await step(app)) === PIECE);
+  }
+  await tellNotices(app, isStopping);
+}
+
+export function createTokenNotifier(app: App): { start(): void; stop(): Promise<void> } {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let round: Promise<void> = Promise.resolve();
+  let stopping = false;
+
+  function begin(): void {
+    round = tendTokens(app, () => stopping)
+      .catch((cause) => app.log.warn({ error: String(cause) }, "ending tokens could not be looked after"))
+      .then(() => {
+        if (!stopping) timer = setTimeout(begin, EVERY_MS);
+      });
+  }
+
+  return {
+    start: begin,
+    async stop() {
+      stopping = true;
+      clearTimeout(timer);
+      await round;
+    },
+  };
+}
