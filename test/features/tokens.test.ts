@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
 import { readStored } from "../stored.ts";
 
@@ -63,6 +64,7 @@ describe("a token", () => {
       expiration,
       scopes,
       workspace_id: "acme",
+      kind: "user",
     });
     expect((await mine("GET", "/users/tokens/list?per_page=2&page=2")).json()).toHaveLength(1);
 
@@ -254,4 +256,116 @@ test("impersonation is for super admins, of users there are", async () => {
   const token = (await expectOk(root("POST", path, { impersonate_email: email }))).text;
   expect((await whoami(token)).json()).toMatchObject({ email, super_admin: false });
   expect((await server.operator("POST", "/users/tokens/create", {})).status).toBe(404);
+});
+
+test("scopes are of nouns that there are; those of tokens there are already are left alone", async () => {
+  const refused = await ask("POST", "/users/tokens/create", { scopes: ["variable:read"] });
+  expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("there are no variable")]);
+  expect(refused.text).toContain("tokens/list/scopes");
+  await create({ scopes: ["kafka_triggers:read", "indexer:read"] });
+});
+
+test("a restricted token opens no session", async () => {
+  const token = await create({ scopes: ["users:write"] });
+  expect((await server.as(token)("GET", "/users/refresh_token")).status).toBe(403);
+});
+
+test("a list leaves out tokens of single runs when it is asked to", async () => {
+  const { ask: mine } = await server.user("ephemeral");
+  for (const label of ["ephemeral-script", "ephemeral-script-end-user-x", "ephemeral", ""]) {
+    await create({ label }, mine);
+  }
+  const labels = async (query: string) =>
+    (await mine("GET", `/users/tokens/list${query}`)).json().map((row: any) => row.label);
+  expect((await labels("")).length).toBe(5);
+  expect((await labels("?exclude_ephemeral=true")).sort()).toEqual(["", "ephemeral", null]);
+  expect(await labels("?exclude_ephemeral=true&per_page=2&page=2")).toHaveLength(1);
+});
+
+test("all tokens that begin alike are deleted together, and counted", async () => {
+  const { email, ask: mine } = await server.user("twins");
+  const { server: running } = server;
+  const { tokens } = await import("../../src/features/tokens/tables.ts");
+  const { issueToken } = await import("../../src/features/tokens/service.ts");
+  const values = await running.app.db.write(async (tx) => {
+    const made = [
+      await issueToken(running.app, tx, { email, kind: "user" }),
+      await issueToken(running.app, tx, { email, kind: "user" }),
+    ];
+    for (const value of made) {
+      const hash = new Bun.CryptoHasher("sha256").update(value).digest("hex");
+      await tx.update(tokens).set({ prefix: "twintwin00" }).where(eq(tokens.hash, hash));
+    }
+    return made;
+  });
+  for (const value of values) expect((await whoami(value)).status).toBe(200);
+  expect((await mine("DELETE", "/users/tokens/delete/twintwin00")).text).toBe("deleted 2 tokens");
+  for (const value of values) expect((await whoami(value)).status).toBe(401);
+});
+
+test("when a token was last used is stored with the next flush", async () => {
+  await using own = await startTestServer();
+  const { token, ask: mine } = await own.user("uses");
+  const before = Date.now();
+  Object.assign(own.server.app, { clock: () => new Date(before + 3_600_000) });
+  await expectOk(mine("GET", "/users/whoami"));
+  const { flushTokenUse } = await import("../../src/features/tokens/service.ts");
+  await flushTokenUse(own.server.app);
+  const [row] = (await mine("GET", "/users/tokens/list")).json();
+  expect(row.token_prefix).toBe(token.slice(0, 10));
+  expect(Date.parse(row.last_used_at)).toBe(before + 3_600_000);
+});
+
+test("a token for tags runs and sees jobs with these alone, and makes no token for others", async () => {
+  const run = async (by: Ask, tag: string) => by("POST", `/w/acme/jobs/run/p/u/admin/hello?tag=${tag}`, {});
+  const theirs = (await expectOk(run(ask, "bun"))).text;
+  const narrow = server.as(await create({ scopes: ["if_jobs:filter_tags:red,blue"] }));
+  const refused = await run(narrow, "bun");
+  expect([refused.status, refused.text]).toEqual([403, expect.stringContaining("red or blue")]);
+  expect((await narrow("POST", "/w/acme/jobs/run/p/u/admin/hello", {})).status).toBe(403);
+  const own = (await expectOk(run(narrow, "red"))).text;
+  const list = (await narrow("GET", "/w/acme/jobs/list?per_page=100")).json();
+  expect(list.map(({ id }: any) => id)).toEqual([own]);
+  expect((await narrow("GET", `/w/acme/jobs_u/get/${own}`)).status).toBe(200);
+  expect((await narrow("GET", `/w/acme/jobs_u/get/${theirs}`)).status).toBe(404);
+  expect((await narrow("GET", "/w/acme/variables/list")).status).toBe(200);
+  for (const [scopes, status] of [
+    [undefined, 403],
+    [["if_jobs:filter_tags:green"], 403],
+    [["if_jobs:filter_tags:red"], 201],
+  ] as const) {
+    expect((await narrow("POST", "/users/tokens/create", { scopes })).status).toBe(status);
+  }
+});
+
+describe("the tokens of a runnable", () => {
+  test("are those of its workspace whose scopes name it", async () => {
+    const { ask: other } = await server.member("acme", "giver", "admin");
+    const value = { modules: [{ id: "a", value: { type: "identity" } }] };
+    await expectOk(ask("POST", "/w/acme/flows/create", { path: "u/admin/named", summary: "", value }));
+    await deploy(ask, "acme", "u/admin/named", "export const main = () => 1");
+    const made = async (scope: string, workspace_id: string, by = ask) =>
+      (await create({ label: "n", scopes: [scope], workspace_id }, by)).slice(0, 10);
+    const script = await made("jobs:run:scripts:u/admin/named", "acme", other);
+    const old = await made("run:script/u/admin/named", "acme");
+    const several = await made("jobs:run:scripts:u/admin/x,u/admin/named", "acme");
+    const flow = await made("jobs:run:flows:u/admin/named", "acme");
+    await made("jobs:run:scripts:u/admin/named", "other");
+    await made("jobs:run:scripts:u/admin/named_too", "acme");
+    await made("scripts:read:u/admin/named", "acme");
+    const of = async (kind: string) =>
+      (await expectOk(ask("GET", `/w/acme/${kind}/list_tokens/u/admin/named`))).json();
+    const scripts = await of("scripts");
+    expect(scripts.map((row: any) => row.token_prefix).sort()).toEqual([script, old, several].sort());
+    expect(scripts.find((row: any) => row.token_prefix === script).email).toBe("giver@example.org");
+    expect((await of("flows")).map((row: any) => row.token_prefix)).toEqual([flow]);
+  });
+
+  test("are shown to who may read it", async () => {
+    const { ask: stranger } = await server.member("acme", "reader");
+    const path = "/w/acme/scripts/list_tokens";
+    expect((await stranger("GET", `${path}/u/admin/hello`)).status).toBe(404);
+    expect((await ask("GET", `${path}/u/admin/none`)).status).toBe(404);
+    expect((await ask("GET", `${path}/u/admin/hello`)).json()).toEqual(expect.any(Array));
+  });
 });

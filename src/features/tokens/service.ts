@@ -66,20 +66,23 @@ async function loadToken(app: App, hash: string): Promise<Identity | undefined> 
   return known.identity;
 }
 
-/** Stores when tokens were last used, now and then and together: never on a request's way. */
+/** Stores when tokens were last used: now and then and together, never on a request's way. */
+export async function flushTokenUse(app: App): Promise<void> {
+  const used = [...tokenCache(app).used];
+  tokenCache(app).used.clear();
+  if (used.length === 0) return;
+  await app.db.write(async (tx) => {
+    for (const [hash, last_used_at] of used) {
+      await tx.update(tokens).set({ last_used_at }).where(eq(tokens.hash, hash));
+    }
+  });
+}
+
 export function startTokenUse(app: App): { stop(): Promise<void> } {
-  const flush = async () => {
-    const used = [...tokenCache(app).used];
-    tokenCache(app).used.clear();
-    if (used.length === 0) return;
-    await app.db.write(async (tx) => {
-      for (const [hash, last_used_at] of used) {
-        await tx.update(tokens).set({ last_used_at }).where(eq(tokens.hash, hash));
-      }
-    });
-  };
   const quietly = () =>
-    flush().catch((cause) => app.log.warn({ error: String(cause) }, "the use of tokens could not be stored"));
+    flushTokenUse(app).catch((cause) =>
+      app.log.warn({ error: String(cause) }, "the use of tokens could not be stored"),
+    );
   const timer = setInterval(quietly, USE_FLUSH_MS);
   return {
     async stop() {
