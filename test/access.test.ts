@@ -94,7 +94,6 @@ GET /settings/latest_key_renewal_attempt
 POST /settings/renew_license_key
 POST /settings/customer_portal
 POST /saml/test_metadata
-POST /w/{workspace}/oidc/token/{audience}
 GET /w/{workspace}/variables/list_contextual
 POST /oauth/login_callback/{client_name}
 POST /oauth/connect_callback/{client_name}
