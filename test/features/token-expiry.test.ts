@@ -5,9 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import { tokenNotices, tokens } from "../../src/features/tokens/tables.ts";
+import { webhookEvents } from "../../src/features/webhooks/tables.ts";
 import { tendTokens } from "../../src/worker/token-expiry.ts";
 import { type Ask, createDatabase, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
-import { type MailServer, plainSettings, startPlainMailServer } from "../mail-server.ts";
+import { type MailServer, plainSettings, startMailServer, startPlainMailServer } from "../mail-server.ts";
 
 const DAY_MS = 86_400_000;
 const postgres = process.env.DATABASE_URL;
@@ -240,6 +241,68 @@ describe("across servers", () => {
       "TokenExpiringSoon",
     ]);
     expect(subjects().sort()).toEqual(["has expired", "is expiring soon", "is expiring soon"]);
+    await database?.drop();
+    rmSync(data_dir, { recursive: true, force: true });
+  }, 60_000);
+
+  test("one that is killed while it mails leaves the mail to the next, and the event as it is", async () => {
+    const data_dir = mkdtempSync(join(tmpdir(), "svc-test-"));
+    const database = postgres ? await createDatabase(postgres) : undefined;
+    const options = { data_dir, database_url: database?.url, allowed_targets: "127.0.0.1" };
+    const ids: string[] = [];
+    let answers = false;
+    await using mailer = await startMailServer({
+      disabledCommands: ["STARTTLS"],
+      authOptional: true,
+      onData(stream, _session, done) {
+        let source = "";
+        stream.on("data", (piece: Buffer) => {
+          source += piece.toString();
+        });
+        stream.on("end", () => {
+          ids.push(/^Message-ID: (.*)\r$/im.exec(source)![1]!);
+          if (answers) done();
+        });
+      },
+    });
+    const first = await startTestServer(options);
+    const { ask: owner } = await first.workspace();
+    await expectOk(owner("POST", "/w/acme/webhooks/create", { url: receiver.url }));
+    const { ask: own } = await first.user("root", { super_admin: true });
+    await set("smtp_settings", plainSettings(mailer), own);
+    await create({ expiration: inDays(3), workspace_id: "acme" }, owner);
+    await first.stop();
+
+    const killed = Bun.spawn(
+      [process.execPath, join(import.meta.dir, "../../cli/main.ts"), "serve", "--port", "0"],
+      {
+        env: {
+          PATH: process.env.PATH ?? "",
+          HOME: data_dir,
+          SVC_DATA_DIR: data_dir,
+          SVC_ALLOWED_TARGETS: "127.0.0.1",
+          ...(database ? { DATABASE_URL: database.url } : {}),
+        },
+        stdio: ["ignore", "ignore", "ignore"],
+      },
+    );
+    await until(() => (ids.length > 0 ? true : undefined), "the mail that is never answered");
+    killed.kill("SIGKILL");
+    await killed.exited;
+
+    answers = true;
+    const next = await startTestServer(options);
+    await tendTokens(next.server.app);
+    expect(ids).toHaveLength(1);
+    // Once nobody can be telling it any more.
+    Object.assign(next.server.app, { clock: () => new Date(Date.now() + 150_000) });
+    await tendTokens(next.server.app);
+    await tendTokens(next.server.app);
+    expect(ids).toEqual([ids[0]!, ids[0]!]);
+    expect(await next.server.app.db.read.select().from(tokenNotices)).toEqual([]);
+    const stored = await next.server.app.db.read.select({ type: webhookEvents.type }).from(webhookEvents);
+    expect(stored).toEqual([{ type: "TokenExpiringSoon" }]);
+    await next.stop();
     await database?.drop();
     rmSync(data_dir, { recursive: true, force: true });
   }, 60_000);

@@ -18,17 +18,23 @@ type Notice = typeof tokenNotices.$inferSelect;
 
 /** Tells one notice after the other until none is due, or nothing more is to be begun. */
 export async function tellNotices(app: App, isStopping: () => boolean): Promise<void> {
+  await tellChannel(app, "alert", isStopping);
+  await tellChannel(app, "mail", isStopping);
+}
+
+/** Ends at the first failure: what is slow to fail would keep the next round from coming. */
+async function tellChannel(app: App, channel: Notice["channel"], isStopping: () => boolean): Promise<void> {
   for (;;) {
     const due = await app.db.read
       .select({ id: tokenNotices.id })
       .from(tokenNotices)
-      .where(lte(tokenNotices.next_at, app.clock()))
+      .where(and(lte(tokenNotices.next_at, app.clock()), eq(tokenNotices.channel, channel)))
       .orderBy(asc(tokenNotices.next_at), asc(tokenNotices.id))
       .limit(AT_ONCE);
     for (const { id } of due) {
       if (isStopping()) return;
       const notice = await take(app, id);
-      if (notice) await tellOne(app, notice);
+      if (notice && !(await tellOne(app, notice))) return;
     }
     if (due.length < AT_ONCE) return;
   }
@@ -47,14 +53,17 @@ async function take(app: App, id: number): Promise<Notice | undefined> {
   return notice;
 }
 
-async function tellOne(app: App, notice: Notice): Promise<void> {
+/** @returns whether it arrived */
+async function tellOne(app: App, notice: Notice): Promise<boolean> {
   try {
     if (notice.channel === "mail") await sendMail(app, notice.email, letterOf(app, notice));
     else await alert(app, notice);
   } catch (cause) {
-    return putBack(app, notice, cause);
+    await putBack(app, notice, cause);
+    return false;
   }
   await forget(app, notice);
+  return true;
 }
 
 async function putBack(app: App, notice: Notice, cause: unknown): Promise<void> {
