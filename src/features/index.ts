@@ -9,6 +9,7 @@ import { appOperations } from "./apps/operations.ts";
 import { appPublicOperations } from "./apps/public-operations.ts";
 import { rawAppOperations } from "./apps/raw-operations.ts";
 import { auditOperations } from "./audit/operations.ts";
+import { chatOperations } from "./chat/operations.ts";
 import { concurrencyGroupOperations } from "./concurrency-groups/operations.ts";
 import { draftOperations } from "./drafts/operations.ts";
 import { favoriteOperations } from "./favorites/operations.ts";
@@ -118,6 +119,7 @@ export const features: Feature[] = [
   { file: "src/features/oauth/operations.ts", operations: oauthOperations },
   { file: "src/features/oauth/chat-operations.ts", operations: oauthChatOperations },
   { file: "src/features/oidc/operations.ts", operations: oidcOperations },
+  { file: "src/features/chat/operations.ts", operations: chatOperations },
   { file: "src/features/resources/operations.ts", operations: resourceOperations },
   { file: "src/features/resources/type-operations.ts", operations: resourceTypeOperations },
   { file: "src/features/folders/operations.ts", operations: folderOperations },

@@ -9,7 +9,7 @@ import type { CriticalChannel } from "../settings/values.ts";
 /** For a chat or a URL to answer. */
 const ANSWER_MS = 10_000;
 /** Where the chat product's own interface is. */
-const CHAT_API = "https://slack.com/api";
+export const CHAT_API = "https://slack.com/api";
 
 /** What is told, whichever way. */
 export interface Notice {

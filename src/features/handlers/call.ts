@@ -1,21 +1,21 @@
 /** From a row of the outbox to the job of a handler: the row goes in the transaction that stores the job. */
 import { and, eq } from "drizzle-orm";
-import type { App, WorkspaceContext } from "../../context.ts";
+import type { App } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { BadRequest, NotFound, SvcError, Unavailable } from "../../errors.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
 import { raiseAlert } from "../alerts/service.ts";
 import { flows } from "../flows/tables.ts";
-import { contextOf, submissionOf, submitTriggered, type Trigger } from "../jobs/triggered.ts";
+import { contextOf, submissionOf, submitTriggered } from "../jobs/triggered.ts";
 import { targetOfHandler } from "../schedules/service.ts";
 import { type Schedule, schedules } from "../schedules/tables.ts";
 import { findLatest } from "../scripts/versions.ts";
-import { groupIdentity } from "../workspaces/members.ts";
 import { readSettings } from "../workspaces/settings.ts";
 import { workspaces } from "../workspaces/tables.ts";
 import { errorArguments, failureArguments, recoveryArguments, successArguments } from "./arguments.ts";
 import { HANDLER_TRIGGER } from "./outbox.ts";
 import { rememberingNone } from "./settings-cache.ts";
+import { submitAsGroup } from "./submit-as-group.ts";
 import { type HandlerCall, handlerCalls } from "./tables.ts";
 
 /** A handler that cannot begin may be one that is being deployed: it is tried so often. */
@@ -139,22 +139,17 @@ async function start(app: App, call: HandlerCall, wanted: Wanted): Promise<void>
   const { handler, args, created_by, runs_as } = wanted;
   const target = targetOfHandler(handler);
   if (!target) throw new NotFound(`handler ${handler}: it must be script/<path> or flow/<path>`);
-  const group = "group" in runs_as ? groupIdentity(runs_as.group) : undefined;
-  const trigger: Trigger = {
-    workspace_id: call.workspace_id,
-    email: group?.email ?? (runs_as as { email: string }).email,
-    created_by,
-    kind: HANDLER_TRIGGER,
-  };
-  const ctx = await contextOf(app, trigger, (tx) => take(tx, call));
+  const how = { workspace_id: call.workspace_id, created_by, kind: HANDLER_TRIGGER } as const;
   const options = { parent_job: call.job_id };
-  // The admin who named the workspace's handler could read it, which is enough for it to be found.
-  const found = await submissionOf(group ? asAdmin(ctx) : ctx, target, JSON.stringify(args), options);
-  await submitTriggered(ctx, { ...found, runs_as: found.runs_as ?? group }, trigger, options);
-}
-
-function asAdmin(ctx: WorkspaceContext): WorkspaceContext {
-  return { ...ctx, caller: { ...ctx.caller, member: { ...ctx.caller.member, is_admin: true } } };
+  const guard = (tx: Tx) => take(tx, call);
+  if ("group" in runs_as) {
+    await submitAsGroup(app, { ...how, ...runs_as }, { target, args, options }, guard);
+    return;
+  }
+  const trigger = { ...how, ...runs_as };
+  const ctx = await contextOf(app, trigger, guard);
+  const submission = await submissionOf(ctx, target, JSON.stringify(args), options);
+  await submitTriggered(ctx, submission, trigger, options);
 }
 
 /** @returns false when somebody else has taken the row */

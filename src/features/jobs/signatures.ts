@@ -35,7 +35,7 @@ interface Claim {
 interface Scheme {
   timed: boolean;
   /** @throws Unauthorized when a header is missing */
-  read: (headers: Headers, rule: SignatureRule) => Claim;
+  read: (headers: Headers, rule: Omit<SignatureRule, "secret">) => Claim;
   /** The key in the shared secret, where that is not its text; undefined when it holds none. */
   key?: (secret: string) => Uint8Array | undefined;
 }
@@ -115,10 +115,23 @@ export async function verifiedRequest(
       `this script takes signed requests only, and a ${request.method} has no body to sign: send a POST`,
     );
   }
-  const scheme = SCHEMES[rule.scheme];
-  const { header, digests, before = "", timestamp } = scheme.read(request.headers, rule);
+  const key = () => keyOf(app, workspace_id, SCHEMES[rule.scheme], rule.secret);
+  return signedRequest(app, request, { rule, key, limit });
+}
+
+/**
+ * Checks a signature whose secret is kept elsewhere than in a variable.
+ * @returns, @throws as `verifiedRequest`
+ */
+export async function signedRequest(
+  app: App,
+  request: Request,
+  how: { rule: Omit<SignatureRule, "secret">; key: () => Promise<string | Uint8Array>; limit: number },
+): Promise<Request> {
+  const { rule, limit } = how;
+  const { header, digests, before = "", timestamp } = SCHEMES[rule.scheme].read(request.headers, rule);
   if (timestamp !== undefined) refuseStale(timestamp, rule.tolerance_s ?? TOLERANCE_S, app.clock());
-  const key = await keyOf(app, workspace_id, scheme, rule.secret);
+  const key = await how.key();
   const body = await readBytes(request, limit);
   const right = createHmac("sha256", key).update(before).update(body).digest();
   if (!digests.some((digest) => digest.length === right.length && timingSafeEqual(digest, right))) {

@@ -24,7 +24,7 @@ export interface Trigger {
   email: string;
   /** What set it off, as `created_by` of its job shows it. */
   created_by: string;
-  kind: "schedule" | "http" | "websocket" | "error_handler";
+  kind: "schedule" | "http" | "websocket" | "error_handler" | "chat";
   schedule_path?: string | undefined;
 }
 

@@ -135,7 +135,7 @@ export const KEYS = {
     schema: OauthClients,
     allowed: "an object of clients, each with id and secret",
     meaning: kept("where users may log in, and what resources may be connected to"),
-    secret: ["*.secret"],
+    secret: ["*.secret", "*.signing_secret"],
   },
   saml_metadata: words(kept("metadata of the SAML identity provider"), "metadata as XML, or the URL of it"),
   scim_token: secret(kept("token of the directory that manages users")),
