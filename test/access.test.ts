@@ -60,8 +60,6 @@ POST /w/{workspace}/workspaces/edit_deploy_to
 GET /w/{workspace}/workspaces/is_premium
 GET /w/{workspace}/workspaces/premium_info
 POST /w/{workspace}/workspaces/set_automatic_billing
-POST /w/{workspace}/workspaces/edit_chat_command
-POST /w/{workspace}/workspaces/run_chat_message_test_job
 POST /w/{workspace}/workspaces/edit_auto_invite
 POST /w/{workspace}/workspaces/edit_webhook
 POST /w/{workspace}/workspaces/edit_copilot_config
