@@ -11,6 +11,9 @@ export class ExpressionError extends BadRequest {
   }
 }
 
+/** The expression ran for as long as it may, and was ended. */
+export class ExpressionOverrun extends ExpressionError {}
+
 /** The expression does not parse; both numbers count from 1. */
 export class ExpressionSyntaxError extends ExpressionError {
   readonly line: number;

@@ -1,13 +1,16 @@
 /**
  * Expressions of flows: input transforms, conditions of branches, iterators, `stop_after_if` and the like. They are
- * JavaScript on JSON values. The parser and QuickJS are loaded when an expression first needs them.
+ * JavaScript on JSON values. The parser is loaded when an expression first needs it; QuickJS, by a thread of its own.
  */
-import { ExpressionError } from "./error.ts";
+import { ExpressionError, ExpressionOverrun } from "./error.ts";
+import type { Limits, TextFunction } from "./limits.ts";
 import type { Mentions } from "./names.ts";
 import { UNSURE } from "./operators.ts";
 import { type Prepared, prepare } from "./prepare.ts";
-import type { HostFunction, Limits } from "./sandbox.ts";
 import { type Given, type Scope, takeMentioned, toText } from "./scope.ts";
+import { runInThread } from "./threads.ts";
+
+export type HostFunction = (...args: unknown[]) => Promise<unknown>;
 
 /** Limits that are not given are 1,000 ms, 64 MB, a stack of 256 KB and 1,000 calls. */
 export interface EvaluationOptions extends Partial<Limits> {
@@ -18,8 +21,8 @@ export interface EvaluationOptions extends Partial<Limits> {
 /**
  * The value of an expression, as JSON has it: undefined for undefined and functions, null for NaN, a text for a Date.
  * A promise is awaited. The value may be the scope's own or hold parts of it, so it is not to be changed.
- * @throws ExpressionError for an expression that does not parse, that throws, or that meets a limit; and whatever a
- * function of the scope throws
+ * @throws ExpressionError for an expression that does not parse, that throws, or that meets a limit, ExpressionOverrun
+ * when that is the limit of time; and whatever a function of the scope throws
  */
 export async function evaluate(
   expression: string,
@@ -44,12 +47,15 @@ async function evaluateInSandbox(
   const program = {
     source: prepared.toFunction([...names, ...called], (name) => called.includes(name)),
     values: names.map((name) => toText(given.get(name))),
-    functions: called.map((name) => functions[name]!),
+    functions: called.map((name) => onText(functions[name]!)),
   };
-  const { runInSandbox } = await import("./sandbox.ts");
-  const outcome = await runInSandbox(program, { time_ms, memory_mb, stack_kb, calls });
-  if (!outcome.ok) throw new ExpressionError(outcome.cause, expression);
-  return outcome.value;
+  const outcome = await runInThread(program, { time_ms, memory_mb, stack_kb, calls });
+  if (outcome.ok) return outcome.text === undefined ? undefined : JSON.parse(outcome.text);
+  throw new (outcome.overran ? ExpressionOverrun : ExpressionError)(outcome.cause, expression);
+}
+
+function onText(work: HostFunction): TextFunction {
+  return async (args) => JSON.stringify(await work(...JSON.parse(args)));
 }
 
 /**

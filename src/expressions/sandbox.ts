@@ -4,31 +4,7 @@
  */
 import { type QuickJSContext, type QuickJSHandle, Scope } from "quickjs-emscripten-core";
 import { giveBack, type Instance, Overrun, takeInstance } from "./instance.ts";
-
-export interface Limits {
-  /** How long the code itself may run; waiting for functions is not counted. */
-  time_ms: number;
-  /** At least 16, since the interpreter is in there. */
-  memory_mb: number;
-  /** How deep calls and data may be nested. */
-  stack_kb: number;
-  /** How often functions may be called. */
-  calls: number;
-}
-
-export type HostFunction = (...args: unknown[]) => Promise<unknown>;
-
-export interface SandboxedFunction {
-  /** An async function, as text. */
-  source: string;
-  /** Its first arguments, as JSON; undefined is undefined. */
-  values: (string | undefined)[];
-  /** Its further arguments. What they throw becomes an exception in the sandbox. */
-  functions: HostFunction[];
-}
-
-/** A failure's cause is an error as text, `TypeError: not a function`, or names the limit that was met. */
-export type Outcome = { ok: true; value: unknown } | { ok: false; cause: string };
+import { type Limits, type Outcome, overran, type SandboxedFunction } from "./limits.ts";
 
 /**
  * The side of QuickJS, which takes what it needs of its globals before the expression can change them. A call of a
@@ -83,13 +59,12 @@ export async function runInSandbox(program: SandboxedFunction, limits: Limits): 
     return outcome.ok ? outcome : { ok: false, cause: metLimit(outcome.cause, instance, limits) };
   } catch (error) {
     // Thrown out of the instance, which is left as it is, half-way in something.
-    return { ok: false, cause: metLimit(error, instance, limits) };
+    return instance.overrun ? overran(limits) : { ok: false, cause: metLimit(error, instance, limits) };
   }
 }
 
 /** Names the limit behind a failure, if there is one. */
 function metLimit(cause: unknown, instance: Instance, limits: Limits): string {
-  if (instance.overrun) return `The limit of ${limits.time_ms} ms of running time was met`;
   const text = String(cause);
   if (instance.refused || text.startsWith("InternalError: out of memory")) {
     return `The limit of ${limits.memory_mb} MB of memory was met`;
@@ -173,12 +148,8 @@ class Evaluation {
       settle(false, JSON.stringify({ name, message }));
     };
     if (id >= this.limits.calls) fail(new RangeError(`the limit of ${this.limits.calls} calls was met`));
-    else this.work(which, args).then((text) => settle(true, text), fail);
+    else this.program.functions[which]!(args).then((text) => settle(true, text), fail);
     return id;
-  }
-
-  private async work(which: number, args: string): Promise<string | undefined> {
-    return JSON.stringify(await this.program.functions[which]!(...JSON.parse(args)));
   }
 
   private call(which: QuickJSHandle, args: QuickJSHandle[]): QuickJSHandle {
@@ -217,6 +188,5 @@ class Evaluation {
 }
 
 function toOutcome(ok: boolean, text: string | undefined): Outcome {
-  if (!ok) return { ok: false, cause: text ?? "" };
-  return { ok: true, value: text === undefined ? undefined : JSON.parse(text) };
+  return ok ? { ok, text } : { ok, cause: text ?? "" };
 }
