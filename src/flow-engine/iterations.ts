@@ -85,7 +85,8 @@ async function launchOne(
     return;
   }
   // An input that cannot be evaluated fails in a frame of its own: an iteration that fails like any other.
-  move.steps.push({ type: "frame", ...common, body: { of: "loop" }, iter });
+  const fault = begun && { fault: begun.error };
+  move.steps.push({ type: "frame", ...common, body: { of: "loop" }, iter, ...fault });
 }
 
 /** A loop over one plain step needs no frame for each iteration. */

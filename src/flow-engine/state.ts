@@ -71,6 +71,8 @@ export interface FrameState {
   fail_count?: number;
   /** The module whose approvals the next one may read, and the error value it reads instead when there were none. */
   resumed?: { module: string; refused?: unknown };
+  /** Of an iteration whose input could not be evaluated, the error it begins and ends with. */
+  fault?: unknown;
   ended?: boolean;
 }
 
@@ -136,6 +138,8 @@ export type Step =
       iter?: Iter;
       /** What its state begins with: the result its first module sees as the one before it. None: its input. */
       previous?: ResultRef;
+      /** It is to fail with this error: its state begins with it. */
+      fault?: unknown;
     }
   /** Keep what a loop goes over, in place of what was kept for it before. */
   | { type: "items"; module: string; items: unknown[] }

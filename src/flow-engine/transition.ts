@@ -19,12 +19,32 @@ import {
 } from "./advance.ts";
 import { type ChildEvent, isGood, oneEnded } from "./iterations.ts";
 import type { Place } from "./launch.ts";
-import type { Env, Frame, FrameEvent, FrameState, Move, ResultRef, Transition } from "./state.ts";
+import type {
+  Env,
+  Frame,
+  FrameEvent,
+  FrameState,
+  ModuleState,
+  Move,
+  ResultRef,
+  Transition,
+} from "./state.ts";
 import { errorValue, evaluated, tried } from "./values.ts";
 
-/** The beginning of a frame. @param previous what its first module sees as the result before it */
-export function initialState(previous?: ResultRef): FrameState {
-  return { step: 0, modules: [], ...(previous ? { previous } : {}) };
+/** The beginning of a frame that a step asks for. */
+export function initialState({
+  previous,
+  fault,
+}: {
+  previous?: ResultRef;
+  fault?: unknown;
+} = {}): FrameState {
+  return {
+    step: 0,
+    modules: [],
+    ...(previous ? { previous } : {}),
+    ...(fault === undefined ? {} : { fault }),
+  };
 }
 
 /**
@@ -63,6 +83,7 @@ async function take(move: Move, event: FrameEvent): Promise<void> {
 async function start(move: Move, skipsPreprocessor: boolean): Promise<void> {
   const { frame, state } = move;
   if (state.modules.length > state.step || state.failure || state.preprocessor?.type === "InProgress") return;
+  if (state.fault !== undefined) return startWithFault(move);
   if (frame.preprocessor_module && !state.preprocessor && !skipsPreprocessor) {
     state.preprocessor = { id: frame.preprocessor_module.id, type: "InProgress" };
     return begin(move);
@@ -74,6 +95,17 @@ async function start(move: Move, skipsPreprocessor: boolean): Promise<void> {
     if (skips.value) return end(move, "skipped", { value: null });
   }
   await enter(move, state.step);
+}
+
+/** What the input of the only module came to was found out by the loop, and is not evaluated again. */
+async function startWithFault(move: Move): Promise<void> {
+  const { frame, state } = move;
+  const { fault } = state;
+  const module = frame.modules[0]!;
+  const own: ModuleState = { id: module.id, type: "InProgress" };
+  delete state.fault;
+  state.modules[0] = own;
+  await failed(move, { kind: "step", module, own }, fault);
 }
 
 async function childEnded(move: Move, event: ChildEvent): Promise<void> {

@@ -217,7 +217,7 @@ export class FlowRun {
       path: pathOf(parent, step.body.of === "loop" ? step.index : undefined),
       job,
       frame: { modules: modulesOf(module, step.body) },
-      state: initialState(step.previous),
+      state: initialState(step),
       input,
     });
     await this.tell(job.frame, { type: "start" });

@@ -2,7 +2,7 @@
 import type { App } from "../../../context.ts";
 import { SvcError } from "../../../errors.ts";
 import type { FrameEvent, Step } from "../../../flow-engine/state.ts";
-import { transition } from "../../../flow-engine/transition.ts";
+import { initialState, transition } from "../../../flow-engine/transition.ts";
 import type { Job } from "../../../queue/tables.ts";
 import { cachedResult } from "../../jobs/cached-results.ts";
 import { canceledResult } from "../../jobs/canceled.ts";
@@ -48,6 +48,7 @@ async function apply(move: Drive, frame: LiveFrame, event: FrameEvent): Promise<
   if (frame.state.ended) return;
   const waited = frame.state.waits?.for === "events";
   const { state, steps } = await transition(frame.frame, frame.state, event, envOf(app, run, frame));
+  if (run.exhausted) return failRun(move, frame, run.exhausted);
   frame.state = state;
   frame.wake_at = nextMoment(frame);
   plan.frameChanged(frame);
@@ -196,7 +197,10 @@ async function begin(move: Drive, frame: LiveFrame, step: RunStep): Promise<void
     todo.push({ frame, event: { ...child, status: "failure", result } });
     return;
   }
-  if (isWithinItself(run, frame, leaf.job)) return failRun(move, frame, step.leaf.id, leaf.job.script_path);
+  if (isWithinItself(run, frame, leaf.job)) {
+    const message = `${leaf.job.script_path} calls itself, and ${MAX_WITHIN_ITSELF} of its runs inside of each other are under way`;
+    return failRun(move, frame, { name: "RecursionError", message, step_id: step.leaf.id });
+  }
   const flow = liveFlow(leaf.job, leaf.deployed.value, frame.flow.depth + 1);
   const inner = flowFrame(flow, { parent: frame, module: step.module, index: step.index });
   const cached = leaf.job.cache_ttl ? await cachedResult(app, leaf.job) : undefined;
@@ -218,12 +222,11 @@ function isWithinItself(run: FlowRun, frame: LiveFrame, { script_path }: Job): b
   return underWay >= MAX_WITHIN_ITSELF;
 }
 
-/** The whole run fails: where only the call did, and loops skip failures, the others would go on for years. */
-function failRun({ plan, todo }: Drive, caller: LiveFrame, step_id: string, path: string | null): void {
-  let root = caller;
+/** The whole run fails: where only the step did, and loops skip failures, the others would go on for years. */
+function failRun({ plan, todo }: Drive, inside: LiveFrame, error: Parameters<typeof errorText>[0]): void {
+  let root = inside;
   while (root.parent) root = root.parent;
-  const message = `${path} calls itself, and ${MAX_WITHIN_ITSELF} of its runs inside of each other are under way`;
-  const result = errorText({ name: "RecursionError", message, step_id });
+  const result = errorText(error);
   plan.stopFrame(root);
   root.state = { ...root.state, ended: true };
   root.wake_at = null;
@@ -270,7 +273,7 @@ function beginFrame(move: Drive, frame: LiveFrame, step: FrameStep): void {
     index: step.index,
     iter,
     frame: innerFrame(frame, step.module, step.body),
-    state: { step: 0, modules: [], ...(step.previous ? { previous: step.previous } : {}) },
+    state: initialState(step),
     wake_at: null,
     started_at: job.created_at,
   };

@@ -82,6 +82,10 @@ export interface FlowRun {
   recent: string[];
   /** What loops go over, by frame and module. */
   items: Map<string, unknown[]>;
+  /** Expressions that ran into their time limit since this process has the run in memory. */
+  overruns: number;
+  /** Why nothing more is evaluated: the run fails with it. */
+  exhausted: { name: string; message: string; step_id?: string } | undefined;
   /** The answer to an approval that is being stored. */
   answer: FlowResume | undefined;
   /** A write did not go through: what is in memory is ahead of the database. */
@@ -160,8 +164,9 @@ async function takeTurn<T>(
 async function readAnew(app: App, root_id: string, slot: Slot): Promise<FlowRun> {
   // What is on its way to the database belongs to what is read.
   await slot.run?.written;
+  const overruns = slot.run?.overruns ?? 0;
   slot.run = undefined;
-  slot.run = await loadRun(app, root_id);
+  slot.run = { ...(await loadRun(app, root_id)), overruns };
   return slot.run;
 }
 
@@ -217,6 +222,8 @@ export function emptyRun(root_id: string): FlowRun {
     fresh: new Map(),
     recent: [],
     items: new Map(),
+    overruns: 0,
+    exhausted: undefined,
     answer: undefined,
     broken: false,
     writing: 0,

@@ -2,8 +2,10 @@
 import { and, eq } from "drizzle-orm";
 import type { App } from "../../../context.ts";
 import { NotFound } from "../../../errors.ts";
+import { ExpressionOverrun } from "../../../expressions/error.ts";
 import { evaluate } from "../../../expressions/evaluate.ts";
 import { JsonText, Members, type Scope } from "../../../expressions/scope.ts";
+import { onlyLeaf } from "../../../flow-engine/iterations.ts";
 import type {
   Env,
   FrameState,
@@ -33,6 +35,8 @@ export function envOf(app: App, run: FlowRun, frame: LiveFrame): Env {
   };
 }
 
+/** Expressions of one run that may take all the time that one may. */
+const MAX_OVERRUNS = 10;
 /** What many servers may run at once. */
 const MANY_AT_ONCE = 256;
 const FEW_AT_ONCE = 32;
@@ -47,8 +51,10 @@ async function evaluateIn(
   run: FlowRun,
   frame: LiveFrame,
   expr: string,
-  { state, ...extra }: StepScope,
+  scopeOf: StepScope,
 ): Promise<unknown> {
+  if (run.exhausted) throw new Error(run.exhausted.message);
+  const { state, ...extra } = scopeOf;
   const input = () => inputOf(frame, extra.iter);
   const approvals = async (name: keyof Approvals) => (await approvalsOf(app, run, state))[name];
   const { previous } = state;
@@ -66,9 +72,31 @@ async function evaluateIn(
     ...("error" in extra ? { error: extra.error } : {}),
   };
   const secrets = new Set<string>();
-  const value = await evaluate(expr, scope, { functions: helpersOf(app, frame.flow, secrets) });
+  const value = await evaluate(expr, scope, { functions: helpersOf(app, frame.flow, secrets) }).catch(
+    (cause) => {
+      if (cause instanceof ExpressionOverrun) countOverrun(run, stepAt(frame, scopeOf), cause);
+      throw cause;
+    },
+  );
   // What comes of it is stored: arguments of steps, what loops go over.
   return secrets.size > 0 ? sealSecrets(app, frame.flow.job, value, secrets) : value;
+}
+
+/** A run whose expressions cost more than they may is given up: skipped failures would let it go on. */
+function countOverrun(run: FlowRun, step_id: string | undefined, { name, message }: ExpressionOverrun): void {
+  run.overruns++;
+  if (run.overruns < MAX_OVERRUNS) return;
+  const where = step_id === undefined ? "" : `, the last one of step ${step_id}`;
+  const why = `${run.overruns} expressions of this run were ended at their time limit${where}: ${message}`;
+  run.exhausted = { name, message: why, ...(step_id === undefined ? {} : { step_id }) };
+}
+
+/** The step that an expression belongs to; none for one of the flow itself. */
+function stepAt({ frame }: LiveFrame, { state, iter }: StepScope): string | undefined {
+  if (state.failure) return state.failure.id;
+  if (state.preprocessor?.type === "InProgress") return state.preprocessor.id;
+  const module = frame.modules[state.step];
+  return (module && iter && onlyLeaf(module)?.id) ?? module?.id;
 }
 
 /** A flow's arguments; inside loops with what the iteration is about, and around it those of the loops outside. */
