@@ -8,7 +8,7 @@ import { migrate } from "./database/migrate.ts";
 import { createEvents } from "./events/events.ts";
 import { keepFailedMigration } from "./features/alerts/failed-migration.ts";
 import { recordAudit } from "./features/audit/service.ts";
-import { wakeFrame } from "./features/flows/run/runs.ts";
+import { giveUpFrame, wakeFrame } from "./features/flows/run/runs.ts";
 import { startFlowWaker } from "./features/flows/run/waker.ts";
 import { operations } from "./features/index.ts";
 import { startCaretaker } from "./features/instance/caretaker.ts";
@@ -129,7 +129,10 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       await rescuer.start();
       started.push(() => rescuer.stop());
 
-      const waker = startFlowWaker(app, (root_job, frame_id) => wakeFrame(app, root_job, frame_id));
+      const waker = startFlowWaker(app, {
+        wake: (root_job, frame_id) => wakeFrame(app, root_job, frame_id),
+        giveUp: (root_job, frame_id, cause) => giveUpFrame(app, root_job, frame_id, cause),
+      });
       started.push(() => waker.stop());
 
       const worker = createWorker(app, role === "own" ? ["dependency"] : undefined);

@@ -94,9 +94,16 @@ function watch(thread: Thread): void {
 
 function hear(thread: Thread, message: FromThread): void {
   const { evaluation } = thread;
-  if (!evaluation) return;
-  if (message.type === "done") return finish(thread, message.outcome);
-  const { call, which, args } = message;
+  if (message.type === "done") finish(thread, message.outcome);
+  else if (evaluation) answer(thread, evaluation, message);
+}
+
+/** Carries out a call of the expression. */
+function answer(
+  thread: Thread,
+  evaluation: Evaluation,
+  { call, which, args }: Extract<FromThread, { type: "call" }>,
+): void {
   evaluation.calls++;
   watch(thread);
   const settle = (answer: ToThread) => {

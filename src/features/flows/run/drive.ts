@@ -9,6 +9,7 @@ import { canceledResult } from "../../jobs/canceled.ts";
 import { verdict } from "./answers.ts";
 import { type FrameStep, frameRow, leafRow, type RunStep } from "./children.ts";
 import { moduleIndex } from "./modules.ts";
+import { nextTurn } from "./moments.ts";
 import type { Plan } from "./plan.ts";
 import { deadlineOf, type FlowRun, innerFrame, type LiveFlow, type LiveFrame } from "./run.ts";
 import { envOf, resultText } from "./scope.ts";
@@ -236,9 +237,9 @@ function failRun({ plan, todo }: Drive, inside: LiveFrame, error: Parameters<typ
 }
 
 /** A frame inside begins at once or, in a plan that is large already, by itself after the commit. */
-function beginInner({ app, plan, todo }: Drive, inner: LiveFrame, job: Job): void {
+function beginInner({ run, plan, todo }: Drive, inner: LiveFrame, job: Job): void {
   const { isLarge } = plan;
-  if (isLarge) inner.wake_at = app.clock();
+  if (isLarge) inner.wake_at = nextTurn(run);
   plan.frameBegins(inner, job);
   if (!isLarge) todo.push({ frame: inner, event: BEGIN_INNER });
 }

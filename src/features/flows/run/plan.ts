@@ -8,11 +8,11 @@ import { type Job, jobs } from "../../../queue/tables.ts";
 import { noteEnd } from "../../handlers/outbox.ts";
 import { cacheResult } from "../../jobs/cached-results.ts";
 import { flowItems } from "../tables.ts";
+import { wakeFlowsAt } from "./moments.ts";
 import { type FlowRun, type FreshEnd, itemsKey, keepRun, type LiveFrame } from "./run.ts";
 import { claimVersion, finishFrame, insertFrame, leaveFrame } from "./statements.ts";
-import { cancelLeaf, freePlace, stopChildren } from "./stopping.ts";
+import { cancelLeaf, freePlace, stopBelow } from "./stopping.ts";
 import { deleteAfterUse } from "./used.ts";
-import { wakeFlowsAt } from "./waker.ts";
 
 /** A plan that asks for more than this many jobs leaves the rest to later transactions. */
 const MANY_JOBS = 200;
@@ -202,7 +202,7 @@ export class Plan {
     for (const [id, args] of this.#inputs) {
       await tx.update(jobs).set({ args, preprocessed: true }).where(eq(jobs.id, id));
     }
-    for (const frame of this.#stopped) await stopChildren(this.#app, tx, frame.id);
+    for (const frame of this.#stopped) await stopBelow(this.#app, tx, [frame.id]);
     for (const id of this.#canceled) await cancelLeaf(this.#app, tx, id);
     for (const end of this.#ended) await this.#finish(tx, end);
     for (const { frame } of this.#ended) await deleteAfterUse(tx, frame);

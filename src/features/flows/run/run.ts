@@ -82,6 +82,8 @@ export interface FlowRun {
   recent: string[];
   /** What loops go over, by frame and module. */
   items: Map<string, unknown[]>;
+  /** Frames that were left to begin by themselves, in turn. */
+  turns: number;
   /** Expressions that ran into their time limit since this process has the run in memory. */
   overruns: number;
   /** Why nothing more is evaluated: the run fails with it. */
@@ -222,6 +224,7 @@ export function emptyRun(root_id: string): FlowRun {
     fresh: new Map(),
     recent: [],
     items: new Map(),
+    turns: 0,
     overruns: 0,
     exhausted: undefined,
     answer: undefined,
@@ -236,10 +239,13 @@ async function loadRun(app: App, root_id: string): Promise<FlowRun> {
   const run = { ...emptyRun(root_id), shares: true };
   // Read before the rest: what is changed after this raises it, and what is planned on less than that is refused.
   const [root] = await app.db.read
-    .select({ version: flowFrames.version })
+    .select({ version: flowFrames.version, state: jobs.state })
     .from(flowFrames)
+    .innerJoin(jobs, eq(jobs.id, flowFrames.job_id))
     .where(eq(flowFrames.job_id, root_id));
   run.version = root?.version ?? 0;
+  // What still runs below it is being stopped.
+  if (root?.state === "completed") return run;
   const rows = await app.db.read
     .select({ frame: flowFrames, job: jobs })
     .from(flowFrames)
@@ -251,6 +257,8 @@ async function loadRun(app: App, root_id: string): Promise<FlowRun> {
     const row = byId.get(id);
     if (known || !row) return known;
     const parent = row.job.parent_job ? await revive(row.job.parent_job) : undefined;
+    // One that runs inside of what has ended is being stopped.
+    if (!parent && row.job.flow_step_id !== null) return undefined;
     const frame = await reviveFrame(app, row.job, parent);
     frame.state = row.frame.state as FrameState;
     frame.wake_at = row.frame.wake_at;

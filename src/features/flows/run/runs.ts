@@ -1,5 +1,5 @@
 /** The ways into running flows: a flow begins, a step ends, a moment comes, somebody cancels. */
-import { and, eq } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { App } from "../../../context.ts";
 import type { Tx } from "../../../database/database.ts";
 import { Internal } from "../../../errors.ts";
@@ -8,9 +8,10 @@ import { isFrame } from "../../../queue/states.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
 import { withHandlers } from "../../handlers/outbox.ts";
 import { cachedResult } from "../../jobs/cached-results.ts";
-import { type FlowResume, flowResumes } from "../tables.ts";
+import { type FlowResume, flowFrames, flowResumes } from "../tables.ts";
 import { verdict } from "./answers.ts";
 import { BEGIN_INNER, drive, endFromCache, flowFrame, liveFlow } from "./drive.ts";
+import { STOPS_BELOW, wakeFlowsAt } from "./moments.ts";
 import { FlowConflict, type FrameEnd, NotHeld, Plan } from "./plan.ts";
 import { deadlineOf, emptyRun, type FlowRun, type LiveFrame, reviveFrame, withRun } from "./run.ts";
 import { beginningOf } from "./take-over.ts";
@@ -191,17 +192,68 @@ function pause(): Promise<void> {
 
 const nothing = async () => true;
 
-/** The moment that a frame asked for has come. */
-export async function wakeFrame(app: App, root_job: string, frame_id: string): Promise<void> {
+/**
+ * The moment that a frame asked for has come.
+ * @returns false when it is no part of a run: what is around it has ended
+ */
+export async function wakeFrame(app: App, root_job: string, frame_id: string): Promise<boolean> {
+  let isThere = false;
   await transact(app, root_job, { work: nothing, write: app.db.write }, (run) => {
     const frame = run.frames.get(frame_id);
     const now = app.clock();
+    isThere = frame !== undefined;
     if (!frame?.wake_at || frame.wake_at > now) return undefined;
     const deadline = deadlineOf(frame);
     if (deadline && deadline <= now) {
       return (plan) => stop(app, run, plan, { frame, status: "failure", result: timedOut(frame) });
     }
     return (plan) => drive(app, run, plan, frame, frame.state.waits ? { type: "woken" } : BEGIN_INNER);
+  });
+  return isThere;
+}
+
+/**
+ * A frame that what it does next cannot be worked out for fails; where even that cannot be worked out, the whole run
+ * ends as it stands.
+ */
+export async function giveUpFrame(
+  app: App,
+  root_job: string,
+  frame_id: string,
+  cause: unknown,
+): Promise<void> {
+  const message = `what the flow does next could not be worked out: ${String(cause)}`;
+  try {
+    await transact(app, root_job, { work: nothing, write: app.db.write }, (run) => {
+      const frame = run.frames.get(frame_id);
+      const step_id = frame?.frame.modules[frame.state.step]?.id;
+      const result = JSON.stringify({ error: { name: "InternalError", message, step_id } });
+      return frame && ((plan) => stop(app, run, plan, { frame, status: "failure", result }));
+    });
+  } catch (error) {
+    app.log.error({ job: root_job, error: String(error) }, "a run of a flow is ended as it stands");
+    await endRun(app, root_job, JSON.stringify({ error: { name: "InternalError", message } }));
+  }
+}
+
+/** Ends a run whose frames cannot be read, or planned; what is in it is stopped afterwards. @param result JSON text */
+async function endRun(app: App, id: string, result: string): Promise<void> {
+  await app.db.write(async (tx) => {
+    await tx
+      .update(flowFrames)
+      .set({ version: sql`${flowFrames.version} + 1`, wake_at: STOPS_BELOW })
+      .where(eq(flowFrames.job_id, id));
+    const [ended] = await tx
+      .update(jobs)
+      .set({ state: "completed", status: "failure", result, completed_at: app.clock(), duration_ms: 0 })
+      .where(and(eq(jobs.id, id), eq(jobs.state, "running")))
+      .returning({ workspace_id: jobs.workspace_id });
+    if (!ended) return;
+    const { workspace_id } = ended;
+    tx.afterCommit(() => {
+      app.events.publishFinished({ id, workspace_id, status: "failure", result });
+      wakeFlowsAt(app, STOPS_BELOW);
+    });
   });
 }
 

@@ -1,13 +1,23 @@
-/** Stopping jobs of a flow, in the transaction of the transition that asks for it. */
-import { and, asc, eq, isNotNull, ne } from "drizzle-orm";
+/**
+ * Stopping jobs of a flow. What ends a frame stops a first piece of what is below it in its own transaction; where there
+ * is more, frames that have ended are left marked as due, and the waker (waker.ts) goes on from them piece by piece,
+ * after a restart too. Each frame that a piece ends is marked in turn until its own children are stopped.
+ */
+import { and, eq, inArray, isNotNull, ne, or } from "drizzle-orm";
 import type { App } from "../../../context.ts";
 import type { Tx } from "../../../database/database.ts";
 import { settlePlaces } from "../../../queue/concurrency.ts";
-import { isFrame } from "../../../queue/states.ts";
+import { FRAME_KINDS, isFrame } from "../../../queue/states.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
 import { canceledResult } from "../../jobs/canceled.ts";
+import { flowFrames } from "../tables.ts";
+import { STOPS_BELOW, wakeFlowsAt } from "./moments.ts";
 
 const STOPPED = { canceled_by: "flow", canceled_reason: "the flow stopped" } as const;
+/** Most jobs that one transaction stops: it keeps others waiting. */
+const MOST_STOPPED = 500;
+/** Most ids in one statement. */
+const MOST_IDS = 500;
 
 /** What of a job says how it is stopped. */
 const STOPPABLE = {
@@ -28,24 +38,86 @@ export async function freePlace(app: App, tx: Tx, job: Parameters<typeof settleP
   tx.afterCommit(app.queue.wake);
 }
 
-/** Queued children end at once; running ones are asked to stop, and frames end with all that is in them. */
-export async function stopChildren(app: App, tx: Tx, parent: string): Promise<void> {
-  const children = await tx
+/**
+ * Stops what is below frames that have ended, or the first of it: queued leaves end at once, running ones are asked to
+ * stop, and frames end. What is left is left to the waker.
+ */
+export async function stopBelow(app: App, tx: Tx, frames: readonly string[]): Promise<void> {
+  const todo = [...frames];
+  const done: string[] = [];
+  for (let room = MOST_STOPPED; todo.length > 0 && room > 0; ) {
+    const some = todo.slice(0, MOST_IDS);
+    const children = await childrenOf(tx, some, room);
+    await stopAll(app, tx, children);
+    todo.push(...children.filter(({ kind }) => isFrame(kind)).map(({ id }) => id));
+    room -= children.length;
+    // As many as were asked for: there may be more.
+    if (room > 0) done.push(...todo.splice(0, some.length));
+  }
+  await mark(tx, done, null);
+  await mark(tx, todo, STOPS_BELOW);
+  if (todo.length > 0) tx.afterCommit(() => wakeFlowsAt(app, STOPS_BELOW));
+}
+
+/** Frames that still run inside of what has ended end too, with what is below them. */
+export async function stopOrphans(app: App, tx: Tx, ids: readonly string[]): Promise<void> {
+  const orphans = await tx
     .select(STOPPABLE)
     .from(jobs)
-    .where(and(eq(jobs.parent_job, parent), ne(jobs.state, "completed"), isNotNull(jobs.flow_step_id)))
-    .orderBy(asc(jobs.id));
-  for (const child of children) {
-    if (isFrame(child.kind)) await stopChildren(app, tx, child.id);
-    const endsHere = isFrame(child.kind) || child.state === "queued";
-    if (!(endsHere && (await endNow(app, tx, child)))) await askToStop(app, tx, child.id);
+    .where(and(inArray(jobs.id, [...ids]), eq(jobs.state, "running"), inArray(jobs.kind, [...FRAME_KINDS])));
+  await stopAll(app, tx, orphans);
+  await stopBelow(
+    app,
+    tx,
+    orphans.map(({ id }) => id),
+  );
+}
+
+function childrenOf(tx: Tx, parents: string[], limit: number): Promise<Stoppable[]> {
+  // A leaf that was asked already ends by itself.
+  const isLeft = or(
+    inArray(jobs.kind, [...FRAME_KINDS]),
+    eq(jobs.state, "queued"),
+    eq(jobs.cancel_requested, false),
+  );
+  return tx
+    .select(STOPPABLE)
+    .from(jobs)
+    .where(
+      and(
+        inArray(jobs.parent_job, parents),
+        ne(jobs.state, "completed"),
+        isNotNull(jobs.flow_step_id),
+        isLeft,
+      ),
+    )
+    .limit(limit);
+}
+
+async function mark(tx: Tx, frames: string[], wake_at: Date | null): Promise<void> {
+  for (let at = 0; at < frames.length; at += MOST_IDS) {
+    const some = frames.slice(at, at + MOST_IDS);
+    await tx.update(flowFrames).set({ wake_at }).where(inArray(flowFrames.job_id, some));
   }
 }
 
-/** @returns false when it is no longer in the state it was found in */
-async function endNow(app: App, tx: Tx, child: Stoppable): Promise<boolean> {
+async function stopAll(app: App, tx: Tx, children: readonly Stoppable[]): Promise<void> {
+  if (children.length === 0) return;
+  const ends = children.filter(({ kind, state }) => isFrame(kind) || state === "queued");
+  const ended = await endNow(app, tx, ends);
+  // One that was claimed a moment ago runs.
+  await askToStop(
+    app,
+    tx,
+    children.filter(({ id }) => !ended.has(id)).map(({ id }) => id),
+  );
+}
+
+/** @returns those that were still queued, or frames that ran */
+async function endNow(app: App, tx: Tx, children: readonly Stoppable[]): Promise<Set<string>> {
+  if (children.length === 0) return new Set();
   const result = canceledResult(STOPPED.canceled_reason, STOPPED.canceled_by);
-  const { id, workspace_id, state } = child;
+  const ids = children.map(({ id }) => id);
   const ended = await tx
     .update(jobs)
     .set({
@@ -56,17 +128,29 @@ async function endNow(app: App, tx: Tx, child: Stoppable): Promise<boolean> {
       completed_at: app.clock(),
       duration_ms: 0,
     })
-    .where(and(eq(jobs.id, id), eq(jobs.state, state)))
+    .where(
+      and(
+        inArray(jobs.id, ids),
+        ne(jobs.state, "completed"),
+        or(eq(jobs.state, "queued"), inArray(jobs.kind, [...FRAME_KINDS])),
+      ),
+    )
     .returning({ id: jobs.id });
-  if (ended.length === 0) return false;
-  await freePlace(app, tx, child);
-  tx.afterCommit(() => app.events.publishFinished({ id, workspace_id, status: "canceled", result }));
-  return true;
+  const isEnded = new Set(ended.map(({ id }) => id));
+  const limited = new Map<string, Stoppable>();
+  for (const child of children) {
+    if (!isEnded.has(child.id)) continue;
+    const { id, workspace_id, concurrency_key } = child;
+    if (concurrency_key !== null) limited.set(`${workspace_id}/${concurrency_key}`, child);
+    tx.afterCommit(() => app.events.publishFinished({ id, workspace_id, status: "canceled", result }));
+  }
+  for (const child of limited.values()) await freePlace(app, tx, child);
+  return isEnded;
 }
 
 /** A running leaf is asked to stop; a queued one is claimed at once, and ends: its frame awaits that. */
 export async function cancelLeaf(app: App, tx: Tx, id: string): Promise<void> {
-  await askToStop(app, tx, id);
+  await askToStop(app, tx, [id]);
   const isQueued = and(eq(jobs.id, id), eq(jobs.state, "queued"));
   const [queued] = await tx.select(STOPPABLE).from(jobs).where(isQueued);
   if (!queued) return;
@@ -78,10 +162,13 @@ export async function cancelLeaf(app: App, tx: Tx, id: string): Promise<void> {
   tx.afterCommit(app.queue.wake);
 }
 
-async function askToStop(app: App, tx: Tx, id: string): Promise<void> {
+async function askToStop(app: App, tx: Tx, ids: string[]): Promise<void> {
+  if (ids.length === 0) return;
   await tx
     .update(jobs)
     .set({ ...STOPPED, cancel_requested: true })
-    .where(and(eq(jobs.id, id), ne(jobs.state, "completed")));
-  tx.afterCommit(() => app.queue.cancel(id));
+    .where(and(inArray(jobs.id, ids), ne(jobs.state, "completed")));
+  tx.afterCommit(() => {
+    for (const id of ids) app.queue.cancel(id);
+  });
 }

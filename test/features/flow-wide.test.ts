@@ -1,0 +1,149 @@
+/** Flows with very many frames, and frames that nothing can be made of: neither holds up the others. */
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { and, eq, isNotNull, lt, ne, sql } from "drizzle-orm";
+import { flowFrames } from "../../src/features/flows/tables.ts";
+import { jobs } from "../../src/queue/tables.ts";
+import { type Ask, createDatabase, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
+
+const data_dir = mkdtempSync(join(tmpdir(), "svc-wide-"));
+let where: Parameters<typeof startTestServer>[0];
+let database: Awaited<ReturnType<typeof createDatabase>> | undefined;
+let server: TestServer;
+let secret: string;
+let ask: Ask;
+
+beforeAll(async () => {
+  database = process.env.DATABASE_URL ? await createDatabase(process.env.DATABASE_URL) : undefined;
+  where = { data_dir, workers: 2, ...(database ? { database_url: database.url } : {}) };
+  server = await startTestServer(where);
+  ({ ask, token: secret } = await server.workspace());
+});
+beforeEach(() => {
+  ask = server.as(secret);
+});
+afterAll(async () => {
+  await server.stop();
+  rmSync(data_dir, { recursive: true, force: true });
+  await database?.drop();
+});
+
+const js = (expr: string) => ({ type: "javascript", expr });
+const fixed = (value: unknown) => ({ type: "static", value });
+const identity = { id: "z", value: { type: "identity" } };
+const sleeps = (seconds: number) => [
+  { id: "s", value: { type: "identity" }, sleep: fixed(seconds) },
+  identity,
+];
+const loop = (id: string, count: number, modules: object[]) => ({
+  id,
+  value: {
+    type: "forloopflow",
+    iterator: js(`[...Array(${count}).keys()]`),
+    skip_failures: false,
+    parallel: true,
+    parallelism: 1000,
+    modules,
+  },
+});
+/** As many frames, each of which sleeps. */
+const wide = (outer: number, inner: number) => [loop("l", outer, [loop("m", inner, sleeps(600))])];
+
+const start = async (modules: object[]) =>
+  (await expectOk(ask("POST", "/w/acme/jobs/run/preview_flow", { value: { modules }, args: {} }))).text;
+const ended = (id: string) =>
+  until(async () => {
+    const answer = await server.as(secret)("GET", `/w/acme/jobs_u/completed/get/${id}`);
+    return answer.status === 200 ? answer.json() : undefined;
+  }, "the end of the flow");
+const cancel = (id: string) => expectOk(ask("POST", `/w/acme/jobs_u/queue/cancel/${id}`, {}));
+
+const read = () => server.server.app.db.read;
+const framesOf = async (root: string) =>
+  (await read().select({ id: flowFrames.job_id }).from(flowFrames).where(eq(flowFrames.root_job, root)))
+    .length;
+const unfinished = async (root: string) =>
+  (
+    await read()
+      .select({ id: jobs.id })
+      .from(jobs)
+      .where(and(eq(jobs.root_job, root), ne(jobs.state, "completed")))
+  ).length;
+const toWake = async (root: string) =>
+  (
+    await read()
+      .select({ id: flowFrames.job_id })
+      .from(flowFrames)
+      .where(and(eq(flowFrames.root_job, root), isNotNull(flowFrames.wake_at)))
+  ).length;
+const none = (count: () => Promise<number>, what: string) =>
+  until(async () => ((await count()) === 0 ? true : undefined), what);
+const begun = (root: string, count: number) =>
+  until(async () => ((await framesOf(root)) >= count ? true : undefined), "the frames");
+
+async function restart(change: () => Promise<unknown> = async () => {}): Promise<void> {
+  await change();
+  await server.stop();
+  server = await startTestServer(where);
+}
+
+test("all of a wide flow stops when it is canceled, piece by piece", async () => {
+  const id = await start(wide(40, 40));
+  await begun(id, 1 + 40 + 1600);
+  await cancel(id);
+  expect(await ended(id)).toMatchObject({ canceled: true });
+  await none(() => unfinished(id), "the end of all in it");
+  await none(() => toWake(id), "nothing to be due any more");
+}, 60_000);
+
+test("and after a restart in the middle of that", async () => {
+  const id = await start(wide(40, 60));
+  await begun(id, 1 + 40 + 2400);
+  await restart(() => cancel(id));
+  expect(await ended(id)).toMatchObject({ canceled: true });
+  await none(() => unfinished(id), "the end of all in it");
+  await none(() => toWake(id), "nothing to be due any more");
+}, 60_000);
+
+test("a flow that sleeps goes on while many frames wait for their turn", async () => {
+  const id = await start(wide(150, 150));
+  const small = await start(sleeps(1));
+  expect(await ended(small)).toMatchObject({ success: true });
+  const waiting = await read()
+    .select({ id: flowFrames.job_id })
+    .from(flowFrames)
+    .where(and(eq(flowFrames.root_job, id), lt(flowFrames.wake_at, new Date(Date.UTC(1971, 0)))));
+  expect(waiting.length).toBeGreaterThan(0);
+  await cancel(id);
+  await none(() => unfinished(id), "the end of all in it");
+}, 120_000);
+
+test.each([
+  ["that nothing follows from", { step: 0, modules: [], waits: { for: "retry", until: 0 } }],
+  ["that cannot be read", { step: 0, modules: null, waits: { for: "sleep", until: 0 } }],
+])(
+  "a frame with a state %s fails, and is not tried for ever",
+  async (_, state) => {
+    const id = await start(sleeps(600));
+    await begun(id, 1);
+    const spoil = { state, wake_at: new Date(), version: sql`${flowFrames.version} + 1` };
+    await restart(() =>
+      server.server.app.db.write(async (tx) => {
+        await tx.update(flowFrames).set(spoil).where(eq(flowFrames.job_id, id));
+      }),
+    );
+    ask = server.as(secret);
+    const result = await until(async () => {
+      const answer = await ask("GET", `/w/acme/jobs_u/completed/get_result/${id}`);
+      return answer.status === 200 ? answer.json() : undefined;
+    }, "the failure");
+    expect(result.error).toMatchObject({
+      name: "InternalError",
+      message: expect.stringContaining("what the flow does next could not be worked out"),
+    });
+    await none(() => toWake(id), "nothing to be due any more");
+  },
+  60_000,
+);
