@@ -10,11 +10,7 @@ const WITHOUT: Record<string, string> = {
   getJobMetrics: "reads what a job has used",
   getStartedAtByIds: "reads when jobs have begun",
   listSelectedJobGroups: "reads which jobs belong together",
-<<<<<<< HEAD
   previewSchedule: "tells the next times of a rule and stores nothing",
-=======
-  previewSchedule: "tells the next times of a rule",
->>>>>>> e531678 (Tests: error handlers; a chat command is open to everybody who can sign it)
   setFlowUserState: "a running flow's note to itself, written as often as it likes and gone with its run",
   setJobProgress: "a running job's own percentage, written as often as it likes",
 };

@@ -97,11 +97,7 @@ describe("an operation", () => {
     const open = operations.filter((op) => op.access === "anyone").map((op) => `${op.method} ${op.path}`);
     for (const route of open) {
       expect(route).toMatch(
-<<<<<<< HEAD
-        /^(GET|POST) (\/version|\/health(\/live)?$|\/metrics$|\/openapi\.yaml|\/auth\/log(in|out)|\/setup\/|\/approve\/|\/w\/\{workspace\}\/(jobs?|apps)_u\/|\/apps_u\/|\/user\/login_callback\/|\/oauth\/(list_logins|login|login_callback|callback|callback_chat)(\/|$)|\/oidc\/(jwks$|\.well-known\/)|\/\.well-known\/)/,
-=======
-        /^(GET|POST) (\/version|\/health(\/live)?$|\/metrics$|\/openapi\.yaml|\/auth\/log(in|out)|\/setup\/|\/approve\/|\/w\/\{workspace\}\/(jobs?|apps)_u\/|\/apps_u\/|\/user\/login_callback\/|\/oauth\/(list_logins|login|login_callback|callback|callback_chat|chat_command)(\/|$))/,
->>>>>>> e531678 (Tests: error handlers; a chat command is open to everybody who can sign it)
+        /^(GET|POST) (\/version|\/health(\/live)?$|\/metrics$|\/openapi\.yaml|\/auth\/log(in|out)|\/setup\/|\/approve\/|\/w\/\{workspace\}\/(jobs?|apps)_u\/|\/apps_u\/|\/user\/login_callback\/|\/oauth\/(list_logins|login|login_callback|callback|callback_chat|chat_command)(\/|$)|\/oidc\/(jwks$|\.well-known\/)|\/\.well-known\/)/,
       );
     }
   });
