@@ -1,6 +1,9 @@
 /** Webhooks of a workspace: what is told, to whom, how it is proven, and what becomes of what does not arrive. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
 import { Webhook } from "standardwebhooks";
+import { EVENT_TYPES } from "../../src/features/webhooks/event-types.ts";
+import { webhookDeliveries, webhookEndpoints } from "../../src/features/webhooks/tables.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
 
 let server: TestServer;
@@ -109,6 +112,8 @@ describe("what is told", () => {
     const { id } = await endpoint();
     const flow = { summary: "", value: { modules: [] } };
     const resource = { value: {}, resource_type: "any" };
+    const app = { summary: "", value: {}, policy: { execution_mode: "viewer" } };
+    const hashes: string[] = [];
     const steps: [() => Promise<unknown>, object][] = [
       [
         () => expectOk(ask("POST", "/w/acme/variables/create", variable("u/admin/v"))),
@@ -155,6 +160,17 @@ describe("what is told", () => {
         { type: "CreateScript", path: "u/admin/script", hash: expect.stringMatching(/^[0-9a-f]{16}$/) },
       ],
       [
+        async () => {
+          await deploy(ask, "acme", "u/admin/script", "export const main = () => 2");
+          hashes.push((await ask("GET", "/w/acme/scripts/get/p/u/admin/script")).json().hash);
+        },
+        { type: "UpdateScript", path: "u/admin/script", hash: expect.stringMatching(/^[0-9a-f]{16}$/) },
+      ],
+      [
+        () => expectOk(ask("POST", `/w/acme/scripts/archive/h/${hashes[0]}`)),
+        { type: "DeleteScript", hash: expect.stringMatching(/^[0-9a-f]{16}$/) },
+      ],
+      [
         () => expectOk(ask("POST", "/w/acme/scripts/archive/p/u/admin/script")),
         { type: "DeleteScriptPath", path: "u/admin/script" },
       ],
@@ -174,7 +190,34 @@ describe("what is told", () => {
         () => expectOk(ask("DELETE", "/w/acme/flows/delete/u/admin/g")),
         { type: "DeleteFlow", path: "u/admin/g" },
       ],
+      [
+        () => expectOk(ask("POST", "/w/acme/apps/create", { ...app, path: "u/admin/a" })),
+        { type: "CreateApp", path: "u/admin/a" },
+      ],
+      [
+        () => expectOk(ask("POST", "/w/acme/apps/update/u/admin/a", { path: "u/admin/b" })),
+        { type: "UpdateApp", old_path: "u/admin/a", new_path: "u/admin/b" },
+      ],
+      [
+        () => expectOk(ask("DELETE", "/w/acme/apps/delete/u/admin/b")),
+        { type: "DeleteApp", path: "u/admin/b" },
+      ],
+      [
+        () => expectOk(ask("POST", "/w/acme/folders/create", { name: "told" })),
+        { type: "CreateFolder", name: "told" },
+      ],
+      [
+        () => expectOk(ask("POST", "/w/acme/folders/update/told", { summary: "x" })),
+        { type: "UpdateFolder", name: "told" },
+      ],
+      [
+        () => expectOk(ask("POST", "/w/acme/folders/addowner/told", { owner: "g/all" })),
+        { type: "UpdateFolder", name: "told" },
+      ],
+      [() => expectOk(ask("DELETE", "/w/acme/folders/delete/told")), { type: "DeleteFolder", name: "told" }],
     ];
+    const types = new Set(steps.map(([, keys]) => (keys as { type: string }).type));
+    expect(EVENT_TYPES.filter((type) => !types.has(type) && !type.startsWith("Token"))).toEqual([]);
     for (const [step] of steps) await step();
     await arrived(steps.length);
     const told = receiver.messages.map(({ body }) => JSON.parse(body));
@@ -296,6 +339,13 @@ describe("what does not arrive", () => {
     await change();
     const [given_up] = await settled(id, "failed");
     expect(given_up).toMatchObject({ attempts: 2, status: 503 });
+    const alert = await until(async () => {
+      const all = (await expectOk(server.operator("GET", "/settings/critical_alerts"))).json();
+      return all.find(({ kind }: any) => kind === "webhook_dead");
+    }, "the alert");
+    expect(alert).toMatchObject({ alert_type: "critical_error", workspace_id: "acme" });
+    expect(alert.message).toContain(`${id} at 127.0.0.1`);
+    expect(alert.message).not.toContain("/hook");
     receiver.answer = () => new Response("");
     expect((await ask("POST", `${hooks}/redeliver/${id}`, {})).json()).toEqual({ count: 1 });
     const again = await until(async () => {
@@ -425,4 +475,94 @@ test("endpoints are the admins' affair", async () => {
   for (const [method, path, body] of calls) {
     expect((await developer(method, `${hooks}/${path}`, body)).status).toBe(403);
   }
+});
+
+describe("the webhook of the workspace's settings", () => {
+  const edit = (webhook: string | null) => ask("POST", "/w/acme/workspaces/edit_webhook", { webhook });
+  const settled = async () => (await ask("GET", "/w/acme/workspaces/get_settings")).json().webhook;
+  const listed = async () => (await ask("GET", `${hooks}/list`)).json();
+
+  test("is an endpoint that is told of everything, and there is no other truth", async () => {
+    await expectOk(edit(`${receiver.url}/first?key=1`));
+    expect(await settled()).toBe(`${receiver.url}/first?key=1`);
+    const [made] = await listed();
+    expect(made).toMatchObject({ is_workspace_webhook: true, enabled: true, types: null });
+    await change();
+    await arrived(1);
+    await expectOk(edit(`${receiver.url}/second`));
+    expect((await listed()).map(({ id, url }: any) => [id, url])).toEqual([
+      [made.id, `${receiver.url}/second`],
+    ]);
+    await change();
+    await arrived(2);
+    expect(receiver.messages.map(({ path }) => path)).toEqual(["/first", "/second"]);
+
+    await expectOk(ask("POST", `${hooks}/update/${made.id}`, { url: `${receiver.url}/third` }));
+    expect(await settled()).toBe(`${receiver.url}/third`);
+    await expectOk(ask("POST", `${hooks}/update/${made.id}`, { enabled: false }));
+    expect(await settled()).toBeNull();
+    await expectOk(edit(`${receiver.url}/fourth`));
+    expect(await settled()).toBe(`${receiver.url}/fourth`);
+    const rows = (await ask("GET", "/w/acme/audit/list?operation=workspaces.edit_webhook")).text;
+    expect(rows).toContain(new URL(receiver.url).host);
+    expect(rows).not.toContain("key=1");
+  });
+
+  test.each([[null], [""]])("%j ends it", async (nothing) => {
+    await expectOk(edit(receiver.url));
+    await expectOk(edit(nothing));
+    expect([await settled(), await listed()]).toEqual([null, []]);
+    await change();
+    const { id } = await endpoint();
+    await change();
+    await arrived(1);
+    expect(await deliveries(id)).toHaveLength(1);
+  });
+
+  test("may be nowhere on the server's own network", async () => {
+    const answer = await edit("http://10.1.2.3/");
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("10.1.2.3")]);
+  });
+});
+
+describe("what is kept of an endpoint", () => {
+  const verified = (secret: string, { body, headers }: Message) =>
+    new Webhook(secret).verify(body, Object.fromEntries(headers));
+
+  test.each([[false], [true]])(
+    "goes on signing after the workspace's key was exchanged (skip_reencrypt %j)",
+    async (skip_reencrypt) => {
+      const { id, secret } = await endpoint();
+      const { secret: newer } = (await expectOk(ask("POST", `${hooks}/rotate_secret/${id}`))).json();
+      const new_key = (skip_reencrypt ? "b" : "a").repeat(64);
+      await expectOk(ask("POST", "/w/acme/workspaces/encryption_key", { new_key, skip_reencrypt }));
+      await change();
+      const [message] = await arrived(1);
+      for (const each of [secret, newer])
+        expect(verified(each, message!)).toMatchObject({ type: "CreateVariable" });
+    },
+  );
+
+  test("follows the workspace to another id, and goes with it", async () => {
+    const { ask: owner } = await server.workspace("goes");
+    const made = (
+      await expectOk(owner("POST", "/w/goes/webhooks/create", { url: `${receiver.url}/goes` }))
+    ).json();
+    const root = (await server.user("goes_root", { super_admin: true })).ask;
+    const body = { new_id: "went", new_name: "went" };
+    await expectOk(root("POST", "/w/goes/workspaces/change_workspace_id", body));
+    await expectOk(owner("POST", "/w/went/variables/create", variable("u/admin/told")));
+    const [message] = await arrived(1);
+    expect(verified(made.secret, message!)).toMatchObject({ type: "CreateVariable", workspace: "went" });
+    await until(async () => {
+      const [sent] = (await owner("GET", `/w/went/webhooks/deliveries/${made.id}`)).json();
+      return sent.state === "delivered" ? true : undefined;
+    }, "the delivery");
+    await expectOk(root("DELETE", "/workspaces/delete/went"));
+    const { db } = server.server.app;
+    expect(await db.read.select().from(webhookEndpoints).where(eq(webhookEndpoints.id, made.id))).toEqual([]);
+    expect(
+      await db.read.select().from(webhookDeliveries).where(eq(webhookDeliveries.endpoint_id, made.id)),
+    ).toEqual([]);
+  });
 });
