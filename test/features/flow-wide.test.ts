@@ -139,7 +139,7 @@ test.each([
       const answer = await ask("GET", `/w/acme/jobs_u/completed/get_result/${id}`);
       return answer.status === 200 ? answer.json() : undefined;
     }, "the failure");
-    expect(result.error).toMatchObject({
+    expect(result!.error).toMatchObject({
       name: "InternalError",
       message: expect.stringContaining("what the flow does next could not be worked out"),
     });
