@@ -137,9 +137,9 @@ test.each([
     ask = server.as(secret);
     const result = await until(async () => {
       const answer = await ask("GET", `/w/acme/jobs_u/completed/get_result/${id}`);
-      return answer.status === 200 ? answer.json() : undefined;
+      return answer.status === 200 ? answer.json<{ error: object }>() : undefined;
     }, "the failure");
-    expect(result!.error).toMatchObject({
+    expect(result.error).toMatchObject({
       name: "InternalError",
       message: expect.stringContaining("what the flow does next could not be worked out"),
     });

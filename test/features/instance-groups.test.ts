@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../harness.ts";
+import { license } from "../license.ts";
 
 let server: TestServer;
 const as: Record<string, Ask> = {};
 
 beforeAll(async () => {
   server = await startTestServer();
+  await license(server);
   as.root = (await server.user("root", { super_admin: true })).ask;
   as.admin = (await server.workspace()).ask;
   as.ann = (await server.member("acme", "ann")).ask;
@@ -89,4 +91,24 @@ test("they are for super admins", async () => {
     expect((await as.admin!("GET", `/groups/${path}`)).status).toBe(403);
   }
   expect((await as.admin!("POST", "/groups/create", { name: "mine" })).status).toBe(403);
+});
+
+test("without a licence they are left as they are, and nobody reads or changes them", async () => {
+  await expectOk(post("create", { name: "kept" }));
+  await expectOk(post("adduser/kept", { email: ANN }));
+  await expectOk(server.operator("POST", "/settings/global/license_key", { value: null }));
+  for (const answer of [
+    await get("list"),
+    await get("get/kept"),
+    await post("create", { name: "more" }),
+    await post("update/kept", { summary: "x" }),
+    await post("adduser/kept", { email: ANN }),
+    await post("removeuser/kept", { email: ANN }),
+    await as.root!("DELETE", "/groups/delete/kept"),
+    await get("export"),
+    await post("overwrite", []),
+  ]) {
+    expect([answer.status, answer.text]).toEqual([403, expect.stringContaining("Enterprise Edition")]);
+  }
+  expect((await as.ann!("GET", "/w/acme/users/whoami")).json().groups).toContain("kept");
 });

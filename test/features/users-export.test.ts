@@ -1,7 +1,7 @@
 /** All users out of one instance and into another: whole, with their passwords, all or none. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { newKeyPair, signLicense } from "../../src/features/license/key.ts";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../harness.ts";
+import { license } from "../license.ts";
 
 let server: TestServer;
 let ask: Ask;
@@ -13,20 +13,13 @@ beforeEach(async () => {
 });
 afterEach(() => server.stop());
 
-async function license({ operator }: TestServer): Promise<void> {
-  const { public_key, private_pem } = await newKeyPair();
-  const times = { issued_at: new Date(), expires_at: new Date(Date.now() + 86_400_000) };
-  const license_key = await signLicense({ id: "lic", customer: "Acme", ...times }, private_pem);
-  await expectOk(operator("POST", "/settings/global/license_public_key", { value: public_key }));
-  await expectOk(operator("POST", "/settings/global/license_key", { value: license_key }));
-}
-
 const exported = async (from: Ask = ask) => (await expectOk(from("GET", "/users/export"))).json();
 const login = (of: TestServer, name: string) =>
   of.as(undefined)("POST", "/auth/login", { email: `${name}@example.org`, password: `${name}-password` });
 
 test("users move to another instance, and log in there with their passwords", async () => {
   await server.user("ann");
+  await expectOk(login(server, "ann"));
   const list = await exported();
   expect(list.map((user: any) => user.email)).toEqual(["ann@example.org", "root@example.org"]);
   expect(list[0].password_hash).toStartWith("$argon2id$");

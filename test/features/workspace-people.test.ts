@@ -51,7 +51,7 @@ describe("invites", () => {
     ["invite_user", invite("a@b.c", { is_admin: true, operator: true }), 400, "`is_admin` and `operator`"],
     ["invite_user", { email: "a@b.c", is_admin: true }, 400, "`operator`"],
     ["add_user", invite("dev@example.org"), 400, "is a member of workspace acme already, as dev"],
-    ["add_user", invite("a@b.c", { username: "dev" }), 400, "dev is the name of dev@example.org"],
+    ["add_user", invite("a@b.c", { username: "dev" }), 400, "the username dev is that of dev@example.org"],
     ["add_user", invite("a@b.c", { username: "1" }), 400, '"1" cannot be a username'],
   ] as const)("%s %j is refused", async (name, body, status, says) => {
     const answer = await admin("POST", `${w}/${name}`, body);
@@ -102,6 +102,14 @@ describe("a member who is added", () => {
     await expectOk(ask("POST", `${w}/leave`));
     expect([(await whoami(ask)).status, (await whoami(bound)).status]).toEqual([401, 401]);
     expect((await bound("GET", "/users/whoami")).status).toBe(401);
+    // What stands below u/leaver/ is theirs still, so nobody else is called so.
+    const taken = await admin("POST", `${w}/add_user`, invite("new@example.org", { username: "leaver" }));
+    expect([taken.status, taken.text]).toEqual([
+      400,
+      expect.stringContaining("the username leaver was that of leaver@example.org"),
+    ]);
+    const next = await expectOk(admin("POST", `${w}/add_user`, invite("leaver@example.com")));
+    expect(next.text).toContain("as leaver2");
     const alone = (await server.workspace("alone")).ask;
     const refused = await alone("POST", "/w/alone/workspaces/leave");
     expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("is the last admin")]);
@@ -110,7 +118,7 @@ describe("a member who is added", () => {
     await expectOk(alone("POST", "/w/alone/workspaces/leave"));
     expect((await whoami(alone, "alone")).status).toBe(401);
     const above = await server.operator("POST", "/w/alone/workspaces/leave");
-    expect([above.status, above.text]).toEqual([400, expect.stringContaining("is no member")]);
+    expect([above.status, above.text]).toEqual([404, expect.stringContaining("in workspace alone")]);
   });
 });
 

@@ -1,8 +1,8 @@
 /** What admins settle for a workspace: kept, checked, told to whom it concerns. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { premiumWith } from "../../src/features/workspaces/premium.ts";
 import { type Bucket, startBucket } from "../bucket.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../harness.ts";
+import { license } from "../license.ts";
 
 let server: TestServer;
 let bucket: Bucket;
@@ -17,6 +17,9 @@ beforeAll(async () => {
   await deploy(admin, "acme", "u/admin/script", "export const main = () => process.env.REGION ?? null");
   const flow = { path: "u/admin/flow", summary: "", value: { modules: [] } };
   await expectOk(admin("POST", "/w/acme/flows/create", flow));
+  const app = { path: "f/apps/first", summary: "", value: {}, policy: {} };
+  await expectOk(admin("POST", "/w/acme/folders/create", { name: "apps" }));
+  await expectOk(admin("POST", "/w/acme/apps/create", app));
   const resource = { path: "u/admin/thing", value: bucket.resource, resource_type: "s3" };
   await expectOk(admin("POST", "/w/acme/resources/create", resource));
   const off = { ...resource, path: "u/admin/off", value: { ...bucket.resource, endPoint: "127.0.0.1:1" } };
@@ -190,6 +193,11 @@ test.each([
   ],
   ["edit_deploy_ui_config", { deploy_ui_settings: { include: [] } }, "include"],
   ["edit_default_app", { default_app_path: "nopath" }, '`default_app_path`: "nopath" is not a path'],
+  [
+    "edit_default_app",
+    { default_app_path: "f/apps/none" },
+    "`default_app_path`: there is no app f/apps/none",
+  ],
   ["default_scripts", { order: ["Type Script"] }, "`order.0`: must be the name of a language"],
   ["default_scripts", { orders: [] }, "orders"],
   ["edit_chat_command", { chat_command_script: "u/admin/none" }, "there is no script u/admin/none"],
@@ -272,12 +280,12 @@ describe("what a workspace uses", () => {
     expect(await usage()).toBe(before);
     const info = async () => (await ask("GET", "/w/counted/workspaces/premium_info")).json();
     expect(await info()).toEqual({ premium: false, usage: before, automatic_billing: false });
-    premiumWith(server.server.app, async () => true);
+    await license(server);
     await expectOk(
       ask("POST", "/w/counted/workspaces/set_automatic_billing", { automatic_billing: false, seats: 5 }),
     );
     expect(await info()).toEqual({ premium: true, usage: before, seats: 5, automatic_billing: false });
     expect((await ask("GET", "/w/counted/workspaces/is_premium")).json()).toBe(true);
-    premiumWith(server.server.app, () => false);
+    await expectOk(server.operator("POST", "/settings/global/license_key", { value: null }));
   });
 });

@@ -1,14 +1,14 @@
 /** Finding apps. */
 import { and, asc, desc, eq, sql } from "drizzle-orm";
 import { z } from "zod";
-import type { WorkspaceContext } from "../../context.ts";
 import { startsWith } from "../../database/conditions.ts";
 import { flag, type Operation, operation, paging, responds, toWindow } from "../../http/operation.ts";
 import { drafts } from "../drafts/tables.ts";
-import { canRead } from "../permissions.ts";
+import { isStarred, starredAmong } from "../favorites/service.ts";
+import { readableBy } from "../permissions.ts";
 import { ListableApp } from "./records.ts";
 import { findApp } from "./service.ts";
-import { type AppRow, apps, appVersions } from "./tables.ts";
+import { apps, appVersions } from "./tables.ts";
 
 const base = "/w/{workspace}/apps" as const;
 
@@ -24,11 +24,6 @@ const listed = {
   deployment_msg: appVersions.deployment_msg,
   has_draft: sql<boolean>`${drafts.path} IS NOT NULL`.mapWith(Boolean),
 };
-
-const readableBy =
-  ({ caller }: WorkspaceContext) =>
-  ({ path, extra_perms }: Pick<AppRow, "path" | "extra_perms">) =>
-    canRead(caller.member, path, extra_perms);
 
 const listApps = operation({
   name: "listApps",
@@ -48,10 +43,11 @@ const listApps = operation({
   }),
   responds: responds.json(z.array(ListableApp)),
   run: async (ctx, { workspace, query }) => {
-    // There are no favourites here, so no app is one.
-    if (query.starred_only) return [];
+    const { member } = ctx.caller;
+    const { read } = ctx.app.db;
     const order = query.order_desc ? desc : asc;
-    const rows = await ctx.app.db.read
+    const { offset, limit } = toWindow(query);
+    const rows = await read
       .select(listed)
       .from(apps)
       .innerJoin(appVersions, eq(appVersions.id, apps.version))
@@ -59,25 +55,27 @@ const listApps = operation({
       .where(
         and(
           eq(apps.workspace_id, workspace),
+          readableBy(member, apps),
+          query.starred_only ? isStarred(read, member, "app", apps.path) : undefined,
           query.include_draft_only ? undefined : eq(apps.draft_only, false),
           query.created_by ? eq(appVersions.created_by, query.created_by) : undefined,
           query.path_exact ? eq(apps.path, query.path_exact) : undefined,
           query.path_start ? startsWith(apps.path, query.path_start) : undefined,
         ),
       )
-      .orderBy(order(apps.version));
-    const { offset, limit } = toWindow(query);
-    return rows
-      .filter(({ app }) => readableBy(ctx)(app))
-      .slice(offset, offset + limit)
-      .map(({ app: { policy, custom_path: _, ...app }, deployment_msg, ...row }) => ({
-        ...app,
-        ...row,
-        execution_mode: policy.execution_mode,
-        starred: false,
-        raw_app: false,
-        ...(query.with_deployment_msg ? { deployment_msg } : {}),
-      }));
+      .orderBy(order(apps.version))
+      .limit(limit)
+      .offset(offset);
+    const paths = rows.map(({ app }) => app.path);
+    const starred = await starredAmong(read, member, "app", paths);
+    return rows.map(({ app: { policy, custom_path: _, ...app }, deployment_msg, ...row }) => ({
+      ...app,
+      ...row,
+      execution_mode: policy.execution_mode,
+      starred: starred.has(app.path),
+      raw_app: false,
+      ...(query.with_deployment_msg ? { deployment_msg } : {}),
+    }));
   },
 });
 
@@ -88,16 +86,13 @@ const listSearchApp = operation({
   access: "member",
   summary: "List apps with what they are made of, to be searched in",
   responds: responds.json(z.array(z.object({ path: z.string(), value: z.unknown() }))),
-  run: async (ctx, { workspace }) => {
-    const { path, extra_perms } = apps;
-    const rows = await ctx.app.db.read
-      .select({ path, extra_perms, value: appVersions.value })
+  run: (ctx, { workspace }) =>
+    ctx.app.db.read
+      .select({ path: apps.path, value: appVersions.value })
       .from(apps)
       .innerJoin(appVersions, eq(appVersions.id, apps.version))
-      .where(eq(apps.workspace_id, workspace))
-      .orderBy(asc(path));
-    return rows.filter(readableBy(ctx)).map((row) => ({ path: row.path, value: row.value }));
-  },
+      .where(and(eq(apps.workspace_id, workspace), readableBy(ctx.caller.member, apps)))
+      .orderBy(asc(apps.path)),
 });
 
 const existsApp = operation({

@@ -6,7 +6,8 @@ import type { Reader } from "../../database/database.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
 import { moment, type Operation, operation, optional, responds } from "../../http/operation.ts";
 import { checkPath } from "../../lib/paths.ts";
-import { canRead } from "../permissions.ts";
+import { starredAmong } from "../favorites/service.ts";
+import { readableBy } from "../permissions.ts";
 import { checkScopes } from "../tokens/scopes.ts";
 import { readable, requireWrite } from "./service.ts";
 import { type RawApp, rawApps } from "./tables.ts";
@@ -111,14 +112,16 @@ const listRawApps = operation({
   ),
   run: async (ctx, { workspace }) => {
     const { value: _, ...columns } = getTableColumns(rawApps);
-    const rows = await ctx.app.db.read
+    const { member } = ctx.caller;
+    const { read } = ctx.app.db;
+    const rows = await read
       .select(columns)
       .from(rawApps)
-      .where(eq(rawApps.workspace_id, workspace))
+      .where(and(eq(rawApps.workspace_id, workspace), readableBy(member, rawApps)))
       .orderBy(asc(rawApps.path));
-    return rows
-      .filter(({ path, extra_perms }) => canRead(ctx.caller.member, path, extra_perms))
-      .map((row) => ({ ...row, starred: false }));
+    const paths = rows.map(({ path }) => path);
+    const starred = await starredAmong(read, member, "raw_app", paths);
+    return rows.map((row) => ({ ...row, starred: starred.has(row.path) }));
   },
 });
 

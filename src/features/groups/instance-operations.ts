@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type Operation, operation, optional, responds } from "../../http/operation.ts";
+import { requireLicense } from "../license/service.ts";
 import * as service from "./instance-service.ts";
 
 const InstanceGroup = z.object({
@@ -33,12 +34,11 @@ const listInstanceGroups = operation({
   path: "/groups/list",
   summary: "List the groups of the instance, with who is in them",
   responds: responds.json(z.array(InstanceGroup)),
-  run: async (ctx) =>
-    (await service.listGroups(ctx.app.db.read)).map(({ name, summary, emails }) => ({
-      name,
-      summary,
-      emails,
-    })),
+  run: async (ctx) => {
+    await requireLicense(ctx.app);
+    const groups = await service.listGroups(ctx.app.db.read);
+    return groups.map(({ name, summary, emails }) => ({ name, summary, emails }));
+  },
 });
 
 const getInstanceGroup = operation({
@@ -49,6 +49,7 @@ const getInstanceGroup = operation({
   summary: "Read a group of the instance, with who is in it",
   responds: responds.json(InstanceGroup),
   run: async (ctx, { name }) => {
+    await requireLicense(ctx.app);
     const { summary, emails } = await service.getGroup(ctx.app.db.read, name);
     return { name, summary, emails };
   },
@@ -64,6 +65,7 @@ const createInstanceGroup = operation({
   responds: responds.created("confirmation"),
   audit: { operation: "igroup.create", action_kind: "Create" },
   run: async (ctx, { body }) => {
+    await requireLicense(ctx.app);
     await service.createGroup(ctx, body);
     return `group ${body.name} of the instance created`;
   },
@@ -79,6 +81,7 @@ const updateInstanceGroup = operation({
   responds: responds.text("confirmation"),
   audit: { operation: "igroup.update", action_kind: "Update" },
   run: async (ctx, { name, body }) => {
+    await requireLicense(ctx.app);
     await service.updateGroup(ctx, name, body.summary ?? body.new_summary);
     return `group ${name} of the instance updated`;
   },
@@ -93,6 +96,7 @@ const deleteInstanceGroup = operation({
   responds: responds.text("confirmation"),
   audit: { operation: "igroup.delete", action_kind: "Delete" },
   run: async (ctx, { name }) => {
+    await requireLicense(ctx.app);
     await service.deleteGroup(ctx, name);
     return `group ${name} of the instance deleted`;
   },
@@ -110,6 +114,7 @@ const addUserToInstanceGroup = operation({
   responds: responds.text("confirmation"),
   audit: { operation: "igroup.adduser", action_kind: "Update" },
   run: async (ctx, { name, body: { email } }) => {
+    await requireLicense(ctx.app);
     await service.addUser(ctx, name, email);
     return `added ${email} to group ${name} of the instance`;
   },
@@ -125,6 +130,7 @@ const removeUserFromInstanceGroup = operation({
   responds: responds.text("confirmation"),
   audit: { operation: "igroup.removeuser", action_kind: "Update" },
   run: async (ctx, { name, body: { email } }) => {
+    await requireLicense(ctx.app);
     await service.removeUser(ctx, name, email);
     return `removed ${email} from group ${name} of the instance`;
   },
@@ -137,7 +143,10 @@ const exportInstanceGroups = operation({
   path: "/groups/export",
   summary: "Read all groups of the instance with everything they hold, to import them elsewhere",
   responds: responds.json(z.array(ExportedGroup)),
-  run: (ctx) => service.listGroups(ctx.app.db.read),
+  run: async (ctx) => {
+    await requireLicense(ctx.app);
+    return service.listGroups(ctx.app.db.read);
+  },
 });
 
 const overwriteInstanceGroups = operation({
@@ -150,6 +159,7 @@ const overwriteInstanceGroups = operation({
   responds: responds.text("confirmation"),
   audit: { operation: "igroup.overwrite", action_kind: "Update" },
   run: async (ctx, { body }) => {
+    await requireLicense(ctx.app);
     await service.overwriteGroups(ctx, body);
     return `there are ${body.length} groups of the instance now`;
   },

@@ -50,6 +50,12 @@ export function currentLicense(app: App): Promise<Read> {
   return last.read;
 }
 
+/** Whether Enterprise operations are served: every workspace of such an instance is premium, none of another. */
+export async function hasLicense(app: App): Promise<boolean> {
+  const { license } = await currentLicense(app);
+  return license !== undefined && stateOf(license, app.clock()) !== "over";
+}
+
 /**
  * What every operation of the Enterprise Edition asks first.
  * @throws EnterpriseRequired saying why there is no licence that holds

@@ -5,7 +5,7 @@ import type { Reader } from "../../database/database.ts";
 import { sql } from "../../database/kit.ts";
 import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
 import { checkPath } from "../../lib/paths.ts";
-import { canRead, canWrite, requireManage } from "../permissions.ts";
+import { canRead, canWrite, readableBy, requireManage } from "../permissions.ts";
 import { checkScopes } from "../tokens/scopes.ts";
 import { variables } from "../variables/tables.ts";
 import { type Resource, resources } from "./tables.ts";
@@ -175,6 +175,7 @@ export async function listResources(
     .where(
       and(
         eq(resources.workspace_id, member.workspace_id),
+        readableBy(member, resources),
         types ? inArray(resources.resource_type, types) : undefined,
         excluded_types ? notInArray(resources.resource_type, excluded_types) : undefined,
         path_start ? startsWith(resources.path, path_start) : undefined,
@@ -184,7 +185,6 @@ export async function listResources(
     .orderBy(asc(resources.path));
   const words = description?.toLowerCase();
   return rows
-    .filter((row) => canRead(member, row.path, row.extra_perms))
     .filter((row) => words === undefined || row.description.toLowerCase().includes(words))
     .filter((row) => value === undefined || value(row.value))
     .map(({ variable, ...row }) => ({ ...row, linked: variable !== null }));

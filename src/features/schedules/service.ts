@@ -4,11 +4,12 @@ import type { App, WorkspaceContext } from "../../context.ts";
 import { startsWith } from "../../database/conditions.ts";
 import type { Reader } from "../../database/database.ts";
 import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
+import { toWindow } from "../../http/operation.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { jobs } from "../../queue/tables.ts";
 import { resolveTarget } from "../jobs/submit.ts";
-import { canRead, canWrite } from "../permissions.ts";
+import { canRead, canWrite, readableBy } from "../permissions.ts";
 import { readSettings } from "../workspaces/settings.ts";
 import { checkCron, nextRun } from "./cron.ts";
 import { defaultsFor } from "./default-handlers.ts";
@@ -172,23 +173,25 @@ export interface ScheduleFilters {
 }
 
 /** What the caller may read, last edited first. */
-export async function listSchedules(ctx: WorkspaceContext, filters: ScheduleFilters): Promise<Schedule[]> {
+export function listSchedules(ctx: WorkspaceContext, filters: ScheduleFilters): Promise<Schedule[]> {
   const { member } = ctx.caller;
-  const { path, is_flow, path_start, page, per_page } = filters;
-  const rows = await ctx.app.db.read
+  const { path, is_flow, path_start, ...query } = filters;
+  const { offset, limit } = toWindow(query);
+  return ctx.app.db.read
     .select()
     .from(schedules)
     .where(
       and(
         eq(schedules.workspace_id, member.workspace_id),
+        readableBy(member, schedules),
         path ? eq(schedules.script_path, path) : undefined,
         is_flow === undefined ? undefined : eq(schedules.is_flow, is_flow),
         path_start ? startsWith(schedules.path, path_start) : undefined,
       ),
     )
-    .orderBy(desc(schedules.edited_at), asc(schedules.path));
-  const from = (Math.max(page, 1) - 1) * per_page;
-  return rows.filter((row) => canRead(member, row.path, row.extra_perms)).slice(from, from + per_page);
+    .orderBy(desc(schedules.edited_at), asc(schedules.path))
+    .limit(limit)
+    .offset(offset);
 }
 
 interface Ran {

@@ -7,6 +7,8 @@ import { toWindow } from "../../http/operation.ts";
 import { checkEmail, usernameFromEmail } from "../../lib/paths.ts";
 import { jobs } from "../../queue/tables.ts";
 import { auditLog } from "../audit/tables.ts";
+import { instanceGroupMembers } from "../groups/tables.ts";
+import { oauthLogins } from "../oauth/tables.ts";
 import { tokens } from "../tokens/tables.ts";
 import { forgetMembers } from "../workspaces/members.ts";
 import { workspaceInvites, workspaceMembers } from "../workspaces/tables.ts";
@@ -111,7 +113,7 @@ export async function updateAccount(ctx: UserContext, given: string, change: Acc
 
 /**
  * Deletes an account. The person leaves each workspace (departure.ts tells what becomes of what they own there); all
- * their tokens and invites are deleted, and whatever runs as them is canceled. What they did stays in the audit log.
+ * their tokens, invites, groups of the instance and logins elsewhere are deleted, and whatever runs as them is canceled. What they did stays in the audit log.
  * @throws NotFound; BadRequest for the last super admin, or the last admin of a workspace
  */
 export async function deleteAccount(ctx: UserContext, given: string): Promise<void> {
@@ -126,7 +128,9 @@ export async function deleteAccount(ctx: UserContext, given: string): Promise<vo
       departures.push(await departFrom(app, tx, { ...place, email }, ctx.username));
     }
     departures.push(...(await elsewhere(tx, email, ctx.username)));
-    await tx.delete(workspaceInvites).where(eq(workspaceInvites.email, email));
+    for (const table of [workspaceInvites, instanceGroupMembers, oauthLogins]) {
+      await tx.delete(table).where(eq(table.email, email));
+    }
     const deleted = await deleteAllTokens(app, tx, email);
     await tx.delete(users).where(eq(users.email, email));
     tx.afterCommit(() => app.runner.retire({ email }));

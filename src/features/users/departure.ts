@@ -1,10 +1,11 @@
 /**
  * What becomes of what a person owns in a workspace they leave, or are taken out of:
  *
- * - scripts, flows, variables, resources and drafts below `u/<name>/` stay where they are, for the workspace's admins:
- *   what others call goes on;
+ * - scripts, flows, apps, variables, resources, schedules and drafts below `u/<name>/` stay where they are, for the
+ *   workspace's admins: what others call goes on;
  * - the name is kept for them: nobody else gets it in this workspace, and with it what stands there;
- * - what was shared with them (`extra_perms`) no longer is;
+ * - what was shared with them (`extra_perms`) no longer is, and they own no folder, manage no group and are in none;
+ * - their stars, and the inputs they saved for themselves, are deleted;
  * - their tokens that are bound to the workspace are deleted, sessions and others stay with the account;
  * - runs as them, queued, due later or running, are canceled; so are those that others start on their behalf from
  *   then on refused (`on_behalf_of_email`);
@@ -13,12 +14,12 @@
 import { and, eq } from "drizzle-orm";
 import type { App, UserContext, WorkspaceContext } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
+import { forgetPerson } from "../acls/names.ts";
 import { forgetTokens } from "../tokens/cache.ts";
 import { tokens } from "../tokens/tables.ts";
 import { forgetMembers } from "../workspaces/members.ts";
 import { workspaceMembers } from "../workspaces/tables.ts";
 import { requireOtherAdmin } from "./last-admin.ts";
-import { changeGrants } from "./names.ts";
 import { cancelMarked, markRuns, type Person } from "./runs.ts";
 import { formerUsernames } from "./tables.ts";
 
@@ -36,13 +37,13 @@ export interface Departure {
  * @throws BadRequest when nobody else is an admin of the workspace
  */
 export async function departFrom(app: App, tx: Tx, person: Person, by: string): Promise<Departure> {
-  const { workspace_id, username, email } = person;
+  const { workspace_id, email } = person;
   await requireOtherAdmin(tx, workspace_id, email);
   await tx
     .delete(workspaceMembers)
     .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.email, email)));
   await keepName(tx, person);
-  await changeGrants(app, tx, workspace_id, `u/${username}`, undefined);
+  await forgetPerson(app, tx, person);
   const ended = await tx
     .delete(tokens)
     .where(and(eq(tokens.email, email), eq(tokens.workspace_id, workspace_id)))

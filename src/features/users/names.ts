@@ -1,25 +1,75 @@
 /** Where a member's name stands: the tables that hold it, and texts that mention what stands below `u/<name>/`. */
 import { type AnyColumn, and, eq, type SQL, sql } from "drizzle-orm";
-import type { App } from "../../context.ts";
 import { startsWith } from "../../database/conditions.ts";
 import type { Tx } from "../../database/database.ts";
+import { apps, appVersions, rawApps } from "../apps/tables.ts";
 import { drafts } from "../drafts/tables.ts";
+import { favorites } from "../favorites/tables.ts";
 import { flows, flowVersions } from "../flows/tables.ts";
-import { forgetFlows } from "../flows/versions.ts";
+import { folders } from "../folders/tables.ts";
+import { inputs } from "../inputs/tables.ts";
 import { resources, resourceTypes } from "../resources/tables.ts";
+import { schedules } from "../schedules/tables.ts";
 import { scripts } from "../scripts/tables.ts";
-import { forgetScripts } from "../scripts/versions.ts";
 import { variables } from "../variables/tables.ts";
+import { webhookEndpoints } from "../webhooks/tables.ts";
+import { workspaceSettings } from "../workspaces/tables.ts";
 
-type Item = typeof variables;
-type Version = typeof drafts;
+/** Any table with a path. The columns they have in common are those of a draft. */
+type Items = typeof drafts;
 
-/** What has a path and may be shared by `extra_perms`. The columns they have in common are those of a variable. */
-const ITEMS = [scripts, flows, variables, resources] as unknown as Item[];
-/** What else has a path. */
-const OTHER_PATHS = [flowVersions, drafts] as unknown as Version[];
-/** What says who made it. */
-const MADE_BY = [scripts, flowVersions, drafts, resources, resourceTypes] as unknown as Version[];
+/** What stands at a path: where one of these is, nothing else is moved to. */
+const ITEMS = [
+  scripts,
+  flows,
+  flowVersions,
+  variables,
+  resources,
+  schedules,
+  apps,
+  rawApps,
+  drafts,
+] as unknown as Items[];
+
+/** Columns that name an item by its path, behind a word or none. */
+const NAMING: [column: AnyColumn, ...words: string[]][] = [
+  [schedules.script_path, ""],
+  [schedules.on_failure, "script/", "flow/"],
+  [schedules.on_recovery, "script/", "flow/"],
+  [schedules.on_success, "script/", "flow/"],
+  [inputs.runnable_id, ""],
+];
+
+/** What says who made it, or changed it last. */
+const MADE_BY: AnyColumn[] = [
+  scripts.created_by,
+  flows.edited_by,
+  flowVersions.created_by,
+  drafts.created_by,
+  resources.created_by,
+  resourceTypes.created_by,
+  schedules.edited_by,
+  appVersions.created_by,
+  webhookEndpoints.created_by,
+  folders.created_by,
+  inputs.created_by,
+];
+
+/** JSON that mentions paths: where it stands, what tells its rows apart, and how it is read. */
+const TEXTS: { text: AnyColumn; key: AnyColumn; read: Exclude<keyof Follow, "path"> }[] = [
+  { text: flowVersions.value, key: flowVersions.id, read: "flow" },
+  { text: appVersions.value, key: appVersions.id, read: "flow" },
+  { text: drafts.value, key: drafts.path, read: "flow" },
+  { text: apps.policy, key: apps.path, read: "policy" },
+  { text: scripts.signature, key: scripts.hash, read: "names" },
+  { text: workspaceSettings.settings, key: workspaceSettings.workspace_id, read: "names" },
+  { text: resources.value, key: resources.path, read: "references" },
+  { text: inputs.args, key: inputs.id, read: "references" },
+  { text: schedules.args, key: schedules.path, read: "references" },
+  { text: schedules.on_failure_extra_args, key: schedules.path, read: "references" },
+  { text: schedules.on_recovery_extra_args, key: schedules.path, read: "references" },
+  { text: schedules.on_success_extra_args, key: schedules.path, read: "references" },
+];
 
 /** One path below `prefix` in the workspace, if there is any. */
 export async function anyPathBelow(
@@ -27,7 +77,7 @@ export async function anyPathBelow(
   workspace_id: string,
   prefix: string,
 ): Promise<string | undefined> {
-  for (const table of [...ITEMS, ...(OTHER_PATHS as unknown as Item[])]) {
+  for (const table of ITEMS) {
     const [row] = await tx
       .select({ path: table.path })
       .from(table)
@@ -38,14 +88,32 @@ export async function anyPathBelow(
   return undefined;
 }
 
-/** Moves everything below one prefix to another, in one statement a table. */
+/** Moves everything below one prefix to another, with what names it, in one statement a column. */
 export async function movePaths(tx: Tx, workspace_id: string, from: string, to: string): Promise<void> {
-  for (const table of [...ITEMS, ...(OTHER_PATHS as unknown as Item[])]) {
-    await tx
-      .update(table)
-      .set({ path: moved(table.path, from, to) })
-      .where(and(eq(table.workspace_id, workspace_id), startsWith(table.path, from)));
+  // Stars may stand where nothing does any more.
+  await tx
+    .delete(favorites)
+    .where(and(eq(favorites.workspace_id, workspace_id), startsWith(favorites.path, to)));
+  for (const table of [...ITEMS, favorites]) await movePrefix(tx, workspace_id, table.path, from, to);
+  for (const [column, ...words] of NAMING) {
+    for (const word of words) await movePrefix(tx, workspace_id, column, word + from, word + to);
   }
+}
+
+const rowsOf = (column: AnyColumn, workspace_id: string) =>
+  sql`${sql.identifier("workspace_id")} = ${workspace_id} AND ${column} IS NOT NULL`;
+
+async function movePrefix(
+  tx: Tx,
+  workspace_id: string,
+  column: AnyColumn,
+  from: string,
+  to: string,
+): Promise<void> {
+  await tx.rows(
+    sql`UPDATE ${column.table} SET ${sql.identifier(column.name)} = ${moved(column, from, to)}
+        WHERE ${rowsOf(column, workspace_id)} AND ${startsWith(column, from)}`,
+  );
 }
 
 /** The text of a column with one prefix in place of another. */
@@ -55,47 +123,28 @@ export function moved(column: AnyColumn, from: string, to: string): SQL {
 
 /** Says that things were made by another name. */
 export async function renameMakers(tx: Tx, workspace_id: string, from: string, to: string): Promise<void> {
-  for (const table of MADE_BY) {
-    await tx
-      .update(table)
-      .set({ created_by: to })
-      .where(and(eq(table.workspace_id, workspace_id), eq(table.created_by, from)));
+  for (const column of MADE_BY) {
+    await tx.rows(
+      sql`UPDATE ${column.table} SET ${sql.identifier(column.name)} = ${to}
+          WHERE ${rowsOf(column, workspace_id)} AND ${column} = ${from}`,
+    );
   }
-  await tx
-    .update(flows)
-    .set({ edited_by: to })
-    .where(and(eq(flows.workspace_id, workspace_id), eq(flows.edited_by, from)));
 }
 
-/**
- * Gives what was shared with one name (`u/ann`) to another, or takes it away.
- * @param to undefined takes it away
- */
-export async function changeGrants(
-  app: App,
-  tx: Tx,
-  workspace_id: string,
-  from: string,
-  to: string | undefined,
-): Promise<void> {
-  tx.afterCommit(() => {
-    forgetScripts(app, workspace_id);
-    forgetFlows(app, workspace_id);
-  });
-  for (const table of ITEMS) {
-    const shared = await tx
-      .selectDistinct({ path: table.path, extra_perms: table.extra_perms })
-      .from(table)
-      .where(and(eq(table.workspace_id, workspace_id), mentions(table.extra_perms, JSON.stringify(from))));
-    for (const { path, extra_perms } of shared) {
-      if (!(from in extra_perms)) continue;
-      const { [from]: given = false, ...others } = extra_perms;
-      await tx
-        .update(table)
-        .set({ extra_perms: to === undefined ? others : { ...others, [to]: given } })
-        .where(
-          and(eq(table.workspace_id, workspace_id), eq(table.path, path), eq(table.extra_perms, extra_perms)),
-        );
+/** Rewrites the JSON in which paths below `u/<from>/`, or the name itself, are mentioned. */
+export async function moveTexts(tx: Tx, workspace_id: string, from: string, follow: Follow): Promise<void> {
+  for (const { text, key, read } of TEXTS) {
+    const own = rowsOf(text, workspace_id);
+    const found = await tx.rows<{ key: string | number; text: string }>(
+      sql`SELECT ${key} AS "key", ${text} AS "text" FROM ${text.table} WHERE ${own} AND ${mentions(text, `u/${from}`)}`,
+    );
+    for (const row of found) {
+      const after = follow[read](row.text);
+      if (after === row.text) continue;
+      await tx.rows(
+        sql`UPDATE ${text.table} SET ${sql.identifier(text.name)} = ${after}
+            WHERE ${own} AND ${key} = ${row.key} AND ${text} = ${row.text}`,
+      );
     }
   }
 }
@@ -111,6 +160,10 @@ export interface Follow {
   references: (json: string) => string;
   /** JSON text of a flow: references, the paths of its steps, and paths in quotes inside of expressions. */
   flow: (json: string) => string;
+  /** JSON text whose texts are paths or references, or say `script/u/ann/x`: settings, secrets of signatures. */
+  names: (json: string) => string;
+  /** JSON text of an app's policy: what its components run, as whom, with which inputs. */
+  policy: (json: string) => string;
   path: (text: string) => string;
 }
 
@@ -123,19 +176,19 @@ export function follow(from: string, to: string): Follow {
   const quoted = new RegExp(`(\\\\"|'|\`)((?:\\$(?:var|jsonvar|res):)?)${below}`, "g");
   const references = (json: string) => json.replace(reference, `"$1u/${to}/`);
   const prefix = `u/${from}/`;
+  const named = new RegExp(`(?<!\\\\)"((?:script/|flow/|\\$(?:var|jsonvar|res):)?)${below}`, "g");
+  const component = new RegExp(`(?<!\\\\)("(?:[^"\\\\]*:)?(?:script|flow)/)${below}`, "g");
   return {
     references,
     flow: (json) =>
       references(json)
         .replace(step, `$1u/${to}/`)
         .replace(expression, (text) => text.replace(quoted, `$1$2u/${to}/`)),
+    names: (json) => json.replace(named, `"$1u/${to}/`),
+    policy: (json) =>
+      references(json)
+        .replace(component, `$1u/${to}/`)
+        .replaceAll(`"on_behalf_of":"u/${from}"`, `"on_behalf_of":"u/${to}"`),
     path: (text) => (text.startsWith(prefix) ? `u/${to}/${text.slice(prefix.length)}` : text),
   };
-}
-
-/** The same for a JSON value; the value itself when nothing in it changes. */
-export function rewritten<T>(value: T, rewrite: (json: string) => string): T {
-  const text = JSON.stringify(value);
-  const after = rewrite(text);
-  return after === text ? value : (JSON.parse(after) as T);
 }

@@ -1,6 +1,8 @@
 /** What people do with their own account. */
 import { z } from "zod";
 import { type Operation, operation, optional, responds } from "../../http/operation.ts";
+import { hasLicense } from "../license/service.ts";
+import { usageOf } from "../workspaces/usage.ts";
 import * as accounts from "./accounts.ts";
 import { withCookies } from "./answers.ts";
 import { sessionCookie } from "./cookies.ts";
@@ -8,7 +10,6 @@ import { acceptInvite, declineInvite, listInvites } from "./invites.ts";
 import { GlobalUserInfo, WorkspaceInvite } from "./records.ts";
 import * as service from "./service.ts";
 import { requireWholeToken } from "./sessions.ts";
-import { usageOf } from "./usage.ts";
 
 export const whoami = operation({
   name: "globalWhoami",
@@ -109,9 +110,12 @@ export const getUsage = operation({
   method: "GET",
   path: "/users/usage",
   access: "user",
-  summary: "Read how much the caller ran this month (UTC): of each job its seconds and one more",
+  summary:
+    "Read this month's executions of the caller outside premium workspaces: one for every second begun",
   responds: responds.json(z.number()),
-  run: (ctx) => usageOf(ctx.app, ctx.caller.identity.email),
+  // With a licence all workspaces are premium.
+  run: async ({ app, caller }) =>
+    (await hasLicense(app)) ? 0 : usageOf(app, { email: caller.identity.email }),
 });
 
 export const listOwnInvites = operation({

@@ -1,10 +1,12 @@
 /**
  * Gives a person another name, in every workspace they belong to and in one transaction. With the name goes
  *
- * - what stands below `u/<name>/`: scripts, flows with their versions, variables, resources, drafts;
- * - what mentions it: steps of flows, `$var:` and `$res:` references, paths in expressions, secrets of signatures, the
- *   workspace's object storage, scopes of tokens that are bound to the workspace or are the person's own;
- * - what was shared with them, what they made, and their runs that have not ended.
+ * - what stands below `u/<name>/`: scripts, flows and apps with their versions, variables, resources, schedules, drafts,
+ *   with everybody's stars and saved inputs;
+ * - what mentions it: steps of flows, components of apps and their policies, what schedules run, `$var:` and `$res:`
+ *   references, paths in expressions, secrets of signatures, the workspace's settings and object storage, scopes of
+ *   tokens that are bound to the workspace or are the person's own;
+ * - what was shared with them, folders and groups they manage, what they made, and their runs that have not ended.
  *
  * Tokens belong to an e-mail address, so they follow by themselves. What has run keeps the name it ran under, and so
  * does the code of scripts: a path spelled there must be changed by who wrote it.
@@ -16,24 +18,24 @@ import type { Tx } from "../../database/database.ts";
 import { BadRequest } from "../../errors.ts";
 import { checkEmail, checkUsername } from "../../lib/paths.ts";
 import { jobs } from "../../queue/tables.ts";
-import { drafts } from "../drafts/tables.ts";
-import { flowFrames, flowVersions } from "../flows/tables.ts";
-import { resources } from "../resources/tables.ts";
-import { scripts } from "../scripts/tables.ts";
+import { renameName } from "../acls/names.ts";
+import { flowFrames } from "../flows/tables.ts";
+import { forgetFlows } from "../flows/versions.ts";
+import { schedulerOf } from "../schedules/service.ts";
+import { forgetScripts } from "../scripts/versions.ts";
 import { tokens } from "../tokens/tables.ts";
 import { forgetMembers } from "../workspaces/members.ts";
 import { workspaceMembers, workspaces } from "../workspaces/tables.ts";
 import { keepName } from "./departure.ts";
 import {
   anyPathBelow,
-  changeGrants,
   type Follow,
   follow,
   mentions,
   moved,
   movePaths,
+  moveTexts,
   renameMakers,
-  rewritten,
 } from "./names.ts";
 import { getUser, refuseTakenUsername } from "./service.ts";
 import { forgetIdentity } from "./sessions.ts";
@@ -84,10 +86,10 @@ async function renameIn(app: App, tx: Tx, renaming: Renaming): Promise<void> {
     throw new BadRequest(`${occupied} stands where ${at(from)}… of workspace ${workspace_id} would go`);
   }
   const rules = follow(from, to);
-  await moveSignatures(tx, renaming, rules);
-  await moveMentions(tx, renaming, rules);
+  await moveTexts(tx, workspace_id, from, rules);
+  await moveStorage(tx, renaming, rules);
   await movePaths(tx, workspace_id, at(from), at(to));
-  await changeGrants(app, tx, workspace_id, `u/${from}`, `u/${to}`);
+  await renameName(app, tx, workspace_id, `u/${from}`, `u/${to}`);
   await renameMakers(tx, workspace_id, from, to);
   await moveRuns(tx, renaming, rules);
   await moveScopes(app, tx, renaming);
@@ -96,58 +98,15 @@ async function renameIn(app: App, tx: Tx, renaming: Renaming): Promise<void> {
     .set({ username: to })
     .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.email, email)));
   await keepName(tx, { workspace_id, username: from, email });
+  tx.afterCommit(() => {
+    forgetScripts(app, workspace_id);
+    forgetFlows(app, workspace_id);
+    schedulerOf(app).wake();
+  });
 }
 
-/** The secret of a signature is a path. */
-async function moveSignatures(tx: Tx, { workspace_id, from }: Renaming, { path }: Follow): Promise<void> {
-  const signed = await tx
-    .select({ hash: scripts.hash, signature: scripts.signature })
-    .from(scripts)
-    .where(and(eq(scripts.workspace_id, workspace_id), mentions(scripts.signature, `"u/${from}/`)));
-  for (const { hash, signature } of signed) {
-    if (!signature) continue;
-    await tx
-      .update(scripts)
-      .set({ signature: { ...signature, secret: path(signature.secret) } })
-      .where(and(eq(scripts.workspace_id, workspace_id), eq(scripts.hash, hash)));
-  }
-}
-
-/** Steps of flows, references, and where the workspace keeps its files. */
-async function moveMentions(
-  tx: Tx,
-  { workspace_id, from }: Renaming,
-  { flow, references, path }: Follow,
-): Promise<void> {
-  const below = `u/${from}/`;
-  for (const row of await tx
-    .select({ id: flowVersions.id, value: flowVersions.value })
-    .from(flowVersions)
-    .where(and(eq(flowVersions.workspace_id, workspace_id), mentions(flowVersions.value, below)))) {
-    const value = rewritten(row.value, flow);
-    if (value !== row.value) await tx.update(flowVersions).set({ value }).where(eq(flowVersions.id, row.id));
-  }
-  for (const row of await tx
-    .select()
-    .from(drafts)
-    .where(and(eq(drafts.workspace_id, workspace_id), mentions(drafts.value, below)))) {
-    const { kind, path } = row;
-    const value = rewritten(row.value, flow);
-    await tx
-      .update(drafts)
-      .set({ value })
-      .where(and(eq(drafts.workspace_id, workspace_id), eq(drafts.kind, kind), eq(drafts.path, path)));
-  }
-  for (const row of await tx
-    .select({ path: resources.path, value: resources.value })
-    .from(resources)
-    .where(and(eq(resources.workspace_id, workspace_id), mentions(resources.value, `:${below}`)))) {
-    const value = rewritten(row.value, references);
-    await tx
-      .update(resources)
-      .set({ value })
-      .where(and(eq(resources.workspace_id, workspace_id), eq(resources.path, row.path)));
-  }
+/** Where the workspace keeps its files. */
+async function moveStorage(tx: Tx, { workspace_id }: Renaming, { references, path }: Follow): Promise<void> {
   const [workspace] = await tx
     .select({ storage: workspaces.large_file_storage })
     .from(workspaces)
@@ -176,6 +135,10 @@ async function moveRuns(tx: Tx, renaming: Renaming, { flow, references }: Follow
     .update(jobs)
     .set({ script_path: moved(jobs.script_path, before, after) })
     .where(and(unfinished, startsWith(jobs.script_path, before)));
+  await tx
+    .update(jobs)
+    .set({ schedule_path: moved(jobs.schedule_path, before, after) })
+    .where(and(unfinished, startsWith(jobs.schedule_path, before)));
   for (const kind of ["script", "flow"]) {
     const key = (below: string) => `${workspace_id}/${kind}/${below}`;
     await tx

@@ -82,7 +82,7 @@ function withinInstance(ctx: Context, rd: string): string {
 }
 
 export const refreshToken = operation({
-  name: "refreshToken",
+  name: "refreshUserToken",
   method: "GET",
   path: "/users/refresh_token",
   access: "user",

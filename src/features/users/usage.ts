@@ -68,11 +68,3 @@ export async function listUsage(
     .orderBy(workspaceMembers.email);
   return members.map(({ email }) => ({ email, executions: sums.get(email) ?? 0 }));
 }
-
-/** What somebody ran in all workspaces in the present month (UTC). */
-export async function usageOf(app: App, email: string): Promise<number> {
-  const now = app.clock();
-  const from = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth()));
-  const sums = await executionsBetween(app, from, new Date(now.getTime() + 1), { email });
-  return sums.get(email) ?? 0;
-}

@@ -1,12 +1,13 @@
 /** The variables that every job is given, as they are listed: what they mean, and what a job of the caller would see. */
 import type { WorkspaceContext } from "../../context.ts";
 import { type JobFacts, jobEnvironment } from "../jobs/environment.ts";
+import { customEnvironment } from "../workspaces/environment.ts";
 
 export interface ContextualVariable {
   name: string;
   value: string;
   description: string;
-  /** Set for the whole instance by its admins. */
+  /** Set for the workspace by its admins. */
   is_custom: boolean;
 }
 
@@ -35,17 +36,26 @@ const DESCRIPTIONS: Record<string, string> = {
 
 const EXAMPLE_TOKEN = "<token of the job>";
 
-export function contextualVariables(ctx: WorkspaceContext): ContextualVariable[] {
+/** Those of every job, then those that the workspace's admins have set. */
+export async function contextualVariables(ctx: WorkspaceContext): Promise<ContextualVariable[]> {
   const values: Record<string, string> = {
     ...jobEnvironment(ctx.app, exampleJob(ctx), undefined),
     WM_TOKEN: EXAMPLE_TOKEN,
   };
-  return Object.entries(DESCRIPTIONS).map(([name, description]) => ({
+  const own = Object.entries(DESCRIPTIONS).map(([name, description]) => ({
     name,
     value: values[name] ?? "",
     description,
     is_custom: false,
   }));
+  const { variables } = await customEnvironment(ctx.app, ctx.caller.member.workspace_id);
+  const custom = Object.entries(variables).map(([name, value]) => ({
+    name,
+    value,
+    description: "Set for all jobs of the workspace by its admins",
+    is_custom: true,
+  }));
+  return [...own, ...custom];
 }
 
 /** A job that the caller would start now: of a script called `example`. */

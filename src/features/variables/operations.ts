@@ -8,7 +8,6 @@ import {
   optional,
   paging,
   responds,
-  toWindow,
 } from "../../http/operation.ts";
 import { accountFacts, accountFields } from "../oauth/accounts.ts";
 import { encryptSecret } from "../workspaces/secrets.ts";
@@ -193,10 +192,8 @@ export const listVariables = operation({
   query: z.object({ ...paging, path_start: z.string().optional() }),
   responds: responds.json(z.array(ListableVariable)),
   run: async (ctx, { query }) => {
-    const { offset, limit } = toWindow(query);
     const rows = await service.listVariables(ctx, query);
-    const window = rows.slice(offset, offset + limit);
-    return toRecords(ctx, window, (row) => (row.is_secret ? null : row.value));
+    return toRecords(ctx, rows, (row) => (row.is_secret ? null : row.value));
   },
 });
 

@@ -4,10 +4,11 @@ import { startsWith } from "../../database/conditions.ts";
 import { type Reader, statement } from "../../database/database.ts";
 import { sql } from "../../database/kit.ts";
 import { BadRequest, Forbidden, NotFound, Unauthorized } from "../../errors.ts";
+import { toWindow } from "../../http/operation.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { ownAccount } from "../oauth/accounts.ts";
 import { withFreshToken } from "../oauth/refresh.ts";
-import { canRead, canWrite, requireManage } from "../permissions.ts";
+import { canRead, canWrite, readableBy, requireManage } from "../permissions.ts";
 import { resources } from "../resources/tables.ts";
 import { checkScopes } from "../tokens/scopes.ts";
 import { decryptSecret, encryptSecret } from "../workspaces/secrets.ts";
@@ -230,9 +231,10 @@ export async function showVariable(ctx: WorkspaceContext, path: string): Promise
 
 export async function listVariables(
   ctx: WorkspaceContext,
-  query: { path_start?: string | undefined },
+  query: { path_start?: string | undefined; page: number; per_page: number },
 ): Promise<ShownVariable[]> {
   const { member } = ctx.caller;
+  const { offset, limit } = toWindow(query);
   const rows = await ctx.app.db.read
     .select({ ...getTableColumns(variables), resource: resources.path })
     .from(variables)
@@ -240,14 +242,15 @@ export async function listVariables(
     .where(
       and(
         eq(variables.workspace_id, member.workspace_id),
+        readableBy(member, variables),
         or(isNull(variables.expires_at), gt(variables.expires_at, ctx.app.clock())),
         query.path_start ? startsWith(variables.path, query.path_start) : undefined,
       ),
     )
-    .orderBy(asc(variables.path));
-  return rows
-    .filter((row) => canRead(member, row.path, row.extra_perms))
-    .map(({ resource, ...row }) => ({ ...row, linked: resource !== null }));
+    .orderBy(asc(variables.path))
+    .limit(limit)
+    .offset(offset);
+  return rows.map(({ resource, ...row }) => ({ ...row, linked: resource !== null }));
 }
 
 export async function variableExists(ctx: WorkspaceContext, path: string): Promise<boolean> {

@@ -1,6 +1,8 @@
 /** What a workspace begins with: the app operators see first, how scripts begin, what the chat command starts. */
 import { z } from "zod";
+import { BadRequest } from "../../errors.ts";
 import { type Operation, operation, responds } from "../../http/operation.ts";
+import { findApp } from "../apps/service.ts";
 import { checkRunnable, editSettings, pathIn, readSettings, requireScript } from "./settings.ts";
 import { DefaultScripts } from "./settings-records.ts";
 
@@ -19,6 +21,11 @@ export const editDefaultApp = operation({
   audit: edits("edit_default_app"),
   run: async (ctx, { workspace, body }) => {
     const default_app = body.default_app_path ? pathIn("default_app_path", body.default_app_path) : undefined;
+    if (default_app && !(await findApp(ctx.app.db.read, workspace, default_app))) {
+      throw new BadRequest(
+        `body field \`default_app_path\`: there is no app ${default_app} in workspace ${workspace}`,
+      );
+    }
     await editSettings(ctx, { default_app }, { default_app_path: default_app ?? "" });
     return `default app of workspace ${workspace} ${default_app ? `is ${default_app}` : "removed"}`;
   },

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type Operation, operation, optional, responds } from "../../http/operation.ts";
+import { deleteMember } from "../users/members.ts";
 import * as people from "./people.ts";
 
 const base = "/w/{workspace}/workspaces" as const;
@@ -70,11 +71,11 @@ export const leaveWorkspace = operation({
   method: "POST",
   path: `${base}/leave`,
   access: "member",
-  summary: "Leave the workspace",
+  summary: "Leave the workspace: the caller's runs are canceled, what they own is left to its admins",
   responds: text,
   audit: { operation: "users.leave_workspace", action_kind: "Delete" },
   run: async (ctx, { workspace }) => {
-    await people.leaveWorkspace(ctx);
+    await deleteMember(ctx, ctx.caller.member.username);
     return `left workspace ${workspace}`;
   },
 });

@@ -1,12 +1,10 @@
-/** Who belongs to a workspace: added at once, invited, gone again. */
+/** Who comes into a workspace: added at once, or invited. */
 import { and, asc, eq } from "drizzle-orm";
 import type { App, WorkspaceContext } from "../../context.ts";
 import type { Reader, Tx } from "../../database/database.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
-import { checkEmail, checkUsername, usernameFromEmail } from "../../lib/paths.ts";
-import { forgetTokens } from "../tokens/cache.ts";
-import { tokens } from "../tokens/tables.ts";
-import { users } from "../users/tables.ts";
+import { checkEmail } from "../../lib/paths.ts";
+import { chooseUsername } from "../users/usernames.ts";
 import { recordInstanceEvent } from "../webhooks/instance-events.ts";
 import { forgetMembers } from "./members.ts";
 import { workspaceInvites, workspaceMembers } from "./tables.ts";
@@ -123,7 +121,7 @@ export async function addUser(
 /**
  * Adds somebody who is no member yet, and ends their invite.
  * @returns the name they have in the workspace: the one that is asked for, or one made of what is known of them
- * @throws BadRequest when the name is taken
+ * @throws BadRequest when the name is somebody else's, or was
  */
 export async function insertMember(
   app: App,
@@ -131,21 +129,7 @@ export async function insertMember(
   workspace_id: string,
   { email, is_admin, operator, username }: Invite & { username: string | undefined },
 ): Promise<string> {
-  const taken = new Map(
-    (
-      await tx
-        .select({ username: workspaceMembers.username, email: workspaceMembers.email })
-        .from(workspaceMembers)
-        .where(eq(workspaceMembers.workspace_id, workspace_id))
-    ).map((row) => [row.username, row.email]),
-  );
-  const name = username ? checkUsername(username) : freeName(await knownName(tx, email), taken);
-  const holder = taken.get(name);
-  if (holder !== undefined) {
-    throw new BadRequest(
-      `body field \`username\`: ${name} is the name of ${holder} in workspace ${workspace_id}`,
-    );
-  }
+  const name = await chooseUsername(tx, workspace_id, email, username);
   await tx.insert(workspaceMembers).values({
     workspace_id,
     email,
@@ -157,62 +141,4 @@ export async function insertMember(
   await tx.delete(workspaceInvites).where(invitesOf(workspace_id, email));
   tx.afterCommit(() => forgetMembers(app));
   return name;
-}
-
-async function knownName(tx: Tx, email: string): Promise<string> {
-  const [user] = await tx.select({ username: users.username }).from(users).where(eq(users.email, email));
-  return user?.username || usernameFromEmail(email);
-}
-
-/** `ann`, or where that is somebody's `ann2`, `ann3` … */
-function freeName(wanted: string, taken: ReadonlyMap<string, string>): string {
-  if (!taken.has(wanted)) return wanted;
-  const stem = wanted.slice(0, 45);
-  for (let number = 2; ; number++) if (!taken.has(`${stem}${number}`)) return `${stem}${number}`;
-}
-
-/**
- * The caller leaves. What stands under their name stays, and their tokens for this workspace go.
- * @throws BadRequest for the last admin, and for who is no member
- */
-export async function leaveWorkspace(ctx: WorkspaceContext): Promise<void> {
-  const { app } = ctx;
-  const { workspace_id, email } = ctx.caller.member;
-  await ctx.write({ resource: email }, async (tx) => {
-    await lockPeople(tx, workspace_id);
-    const member = await findMember(tx, workspace_id, email);
-    if (!member) throw new BadRequest(`${email} is no member of workspace ${workspace_id}`);
-    if (member.is_admin) await refuseLastAdmin(tx, workspace_id, email);
-    await tx
-      .delete(workspaceMembers)
-      .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.email, email)));
-    const bound = await tx
-      .delete(tokens)
-      .where(and(eq(tokens.workspace_id, workspace_id), eq(tokens.email, email)))
-      .returning({ hash: tokens.hash });
-    tx.afterCommit(() => {
-      forgetMembers(app);
-      forgetTokens(
-        app,
-        bound.map(({ hash }) => hash),
-      );
-    });
-  });
-}
-
-async function refuseLastAdmin(tx: Tx, workspace_id: string, email: string): Promise<void> {
-  const admins = await tx
-    .select({ email: workspaceMembers.email })
-    .from(workspaceMembers)
-    .where(
-      and(
-        eq(workspaceMembers.workspace_id, workspace_id),
-        eq(workspaceMembers.is_admin, true),
-        eq(workspaceMembers.disabled, false),
-      ),
-    );
-  if (admins.some((admin) => admin.email !== email)) return;
-  throw new BadRequest(`${email} is the last admin of workspace ${workspace_id}`, {
-    hint: "make somebody else an admin first, or archive the workspace",
-  });
 }

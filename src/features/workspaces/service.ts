@@ -4,11 +4,11 @@ import type { Reader } from "../../database/database.ts";
 import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
 import { toWindow } from "../../http/operation.ts";
 import { checkEmail, checkUsername, checkWorkspaceId, usernameFromEmail } from "../../lib/paths.ts";
+import { hasLicense } from "../license/service.ts";
 import { freeFolder } from "../storage/service.ts";
 import { users } from "../users/tables.ts";
 import { reopen } from "./closed.ts";
 import { forgetMembers } from "./members.ts";
-import { isPremium } from "./premium.ts";
 import { newWorkspaceKey } from "./secrets.ts";
 import { workspaceMembers, workspaces } from "./tables.ts";
 
@@ -145,7 +145,7 @@ export async function pageOfWorkspaces({ app }: UserContext, query: { page: numb
     .orderBy(asc(workspaces.id))
     .limit(limit)
     .offset(offset);
-  const premium = await isPremium(app);
+  const premium = await hasLicense(app);
   return rows.map((row) => ({ ...row, premium }));
 }
 

@@ -4,9 +4,9 @@ import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
 import { BadRequest } from "../../errors.ts";
 import { type Operation, operation, responds } from "../../http/operation.ts";
+import { hasLicense } from "../license/service.ts";
 import { findResource } from "../resources/service.ts";
 import { setWorkspaceWebhook, workspaceWebhook } from "../webhooks/endpoints.ts";
-import { isPremium } from "./premium.ts";
 import { checkRunnable, editSettings, pathIn, readSettings } from "./settings.ts";
 import {
   AiResource,
@@ -43,7 +43,7 @@ export const getSettings = operation({
       auto_invite_domain: settings.auto_invite_domain ?? null,
       auto_invite_operator: settings.auto_invite_operator ?? null,
       auto_add: settings.auto_add ?? null,
-      plan: (await isPremium(ctx.app)) ? "enterprise" : null,
+      plan: (await hasLicense(ctx.app)) ? "enterprise" : null,
       automatic_billing: settings.automatic_billing ?? false,
       // There is nobody that a workspace of one's own server is billed by.
       customer_id: null,

@@ -6,6 +6,7 @@ import { BadRequest } from "../../errors.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { findLatest as findFlow } from "../flows/versions.ts";
 import { forgetErrorHandler } from "../handlers/settings-cache.ts";
+import { targetOfHandler } from "../schedules/service.ts";
 import { findLive as findScript } from "../scripts/versions.ts";
 import type { StoredSettings } from "./settings-records.ts";
 import { workspaceSettings } from "./tables.ts";
@@ -59,8 +60,6 @@ function merged(before: Settings, change: Change): Settings {
   return Object.fromEntries(after) as unknown as Settings;
 }
 
-const RUNNABLE = /^(script|flow)\/(.+)$/;
-
 /**
  * Checks what names a script or a flow of the workspace: `script/<path>`, `flow/<path>`. Those of the hub are no part of
  * the workspace, so only their form is looked at.
@@ -72,14 +71,15 @@ export async function checkRunnable(
   field: string,
   given: string,
 ): Promise<void> {
-  const [, kind, path] = RUNNABLE.exec(given) ?? [];
-  if (kind === undefined || path === undefined) {
+  const target = targetOfHandler(given);
+  if (!target) {
     throw new BadRequest(
       `body field \`${field}\`: must be script/<path> or flow/<path>, such as script/f/ops/alert`,
     );
   }
+  const path = "flow" in target ? target.flow : target.path;
   if (/^hub\/[\w/-]+$/.test(path)) return;
-  if (kind === "script") return requireScript(app, workspace_id, field, path);
+  if (!("flow" in target)) return requireScript(app, workspace_id, field, path);
   const found = await findFlow(app.db.read, workspace_id, pathIn(field, path));
   if (!found || found.flow.archived) {
     throw new BadRequest(`body field \`${field}\`: there is no flow ${path} in workspace ${workspace_id}`);

@@ -1,7 +1,7 @@
 /** What a workspace uses, and what it is entitled to. */
 import { z } from "zod";
 import { type Operation, operation, responds } from "../../http/operation.ts";
-import { isPremium } from "./premium.ts";
+import { hasLicense } from "../license/service.ts";
 import { editSettings, readSettings } from "./settings.ts";
 import { usageOf } from "./usage.ts";
 
@@ -14,7 +14,7 @@ export const isPremiumWorkspace = operation({
   access: "member",
   summary: "Say whether the workspace is premium: all are where the instance has a licence",
   responds: responds.json(z.boolean()),
-  run: (ctx) => isPremium(ctx.app),
+  run: (ctx) => hasLicense(ctx.app),
 });
 
 export const getPremiumInfo = operation({
@@ -34,7 +34,7 @@ export const getPremiumInfo = operation({
   run: async (ctx, { workspace }) => {
     const { seats, automatic_billing = false } = await readSettings(ctx.app.db.read, workspace);
     return {
-      premium: await isPremium(ctx.app),
+      premium: await hasLicense(ctx.app),
       usage: await usageOf(ctx.app, { workspace_id: workspace }),
       ...(seats === undefined ? {} : { seats }),
       automatic_billing,
