@@ -4,7 +4,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { and, eq } from "drizzle-orm";
+import { inputs } from "../../src/features/inputs/tables.ts";
 import { variables } from "../../src/features/variables/tables.ts";
+import { secretsOf } from "../../src/features/webhooks/endpoints.ts";
+import { webhookEndpoints } from "../../src/features/webhooks/tables.ts";
 import { prepareExchange } from "../../src/features/workspaces/key-rotation.ts";
 import {
   decryptSecret,
@@ -12,7 +15,8 @@ import {
   forgetKey,
   keyChanged,
 } from "../../src/features/workspaces/secrets.ts";
-import { type Ask, expectOk, startTestServer, type TestServer } from "../harness.ts";
+import { jobs } from "../../src/queue/tables.ts";
+import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
 import { KEY_EXCHANGE } from "../key-exchange.ts";
 
 let server: TestServer;
@@ -88,6 +92,53 @@ test("every secret is sealed anew; what the old key has sealed opens no more", a
     expect.stringContaining("cannot be read with the key"),
   ]);
 });
+
+test("webhook secrets and sealed arguments follow the key, and the id of the workspace", async () => {
+  const ask = (await server.workspace("sealed")).ask;
+  const { app } = server.server;
+  const echo = "export const main = (own: string, given: string) => `${own.length} ${given.length}`";
+  const schema = { type: "object", properties: { own: { type: "string", format: "password" } } };
+  await deploy(ask, "sealed", "u/admin/echo", echo, { schema });
+  const endpoint = { url: "https://example.org/hook", description: "" };
+  const made = (await expectOk(ask("POST", "/w/sealed/webhooks/create", endpoint))).json();
+  await expectOk(ask("POST", `/w/sealed/webhooks/rotate_secret/${made.id}`));
+  const given = `$encrypted:${(await expectOk(ask("POST", "/w/sealed/variables/encrypt", '"four"'))).text}`;
+  const args = { own: "sesame", given };
+  const later = "/w/sealed/jobs/run/p/u/admin/echo?scheduled_in_secs=3600";
+  const id = (await expectOk(ask("POST", later, args))).text;
+  const input = { name: "kept", args: { given } };
+  const query = "runnable_id=u/admin/echo&runnable_type=ScriptPath";
+  await expectOk(ask("POST", `/w/sealed/inputs/create?${query}`, input));
+  const rowOf = async () => (await app.db.read.select().from(jobs).where(eq(jobs.id, id)))[0]!;
+  const before = await rowOf();
+  expect(before.args).toMatch(/"own":"\$encrypted:/);
+
+  await expectOk(ask("POST", "/w/sealed/workspaces/encryption_key", { new_key: keyNumber(7) }));
+  await expectOk(ask("POST", "/w/sealed/workspaces/change_workspace_id", { new_id: "moved" }));
+  forgetKey(app, "moved");
+
+  const [hook] = await app.db.read
+    .select()
+    .from(webhookEndpoints)
+    .where(eq(webhookEndpoints.workspace_id, "moved"));
+  const signs = await secretsOf(app, hook!);
+  expect([signs.length, signs[1]]).toEqual([2, made.secret]);
+  const [saved] = await app.db.read.select().from(inputs).where(eq(inputs.workspace_id, "moved"));
+  expect(JSON.parse(saved!.args).given).not.toBe(given);
+  expect((await rowOf()).args).not.toBe(before.args);
+  await app.db.write((tx) => tx.update(jobs).set({ scheduled_for: new Date() }).where(eq(jobs.id, id)));
+  app.queue.wake();
+  const ended = await until(async () => {
+    const row = await rowOf();
+    return row.state === "completed" ? row : undefined;
+  }, "the job that waited");
+  expect([ended.status, JSON.parse(ended.result!)]).toEqual(["success", "6 4"]);
+  const again = await ask("POST", "/w/moved/jobs/run_wait_result/p/u/admin/echo", {
+    own: "x",
+    given: JSON.parse(saved!.args).given,
+  });
+  expect(again.json()).toBe("1 4");
+}, 30_000);
 
 test("skip_reencrypt leaves secrets as they are: they were sealed with that key elsewhere", async () => {
   await expectOk(admin("POST", "/w/acme/variables/create", secret("kept")));

@@ -8,7 +8,7 @@ import { BadRequest } from "../../errors.ts";
 import { isReference } from "../resources/interpolate.ts";
 import { decryptSecret, encryptSecret } from "../workspaces/secrets.ts";
 
-const MARK = "$encrypted:";
+export const MARK = "$encrypted:";
 
 /** Whom a sealed value is for. */
 export interface Runner {
@@ -16,7 +16,8 @@ export interface Runner {
   email: string;
 }
 
-const purposeOf = ({ email }: Runner) => `argument of ${email}`;
+/** What the server's own seals are bound to. */
+export const purposeOf = ({ email }: Pick<Runner, "email">) => `argument of ${email}`;
 
 /** The reference to a value that only jobs of this runner open. */
 export async function sealValue(app: App, runner: Runner, value: unknown): Promise<string> {

@@ -1,14 +1,6 @@
 import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
-import {
-  flag,
-  moment,
-  type Operation,
-  operation,
-  optional,
-  paging,
-  responds,
-} from "../../http/operation.ts";
+import { flag, moment, type Operation, operation, optional, paging, responds } from "../../http/operation.ts";
 import { accountFacts, accountFields } from "../oauth/accounts.ts";
 import { encryptSecret } from "../workspaces/secrets.ts";
 import { contextualVariables } from "./contextual.ts";

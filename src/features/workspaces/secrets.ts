@@ -194,9 +194,10 @@ export function resealed(
   text: string,
   from: { key: WorkspaceKey; workspace_id: string },
   to: { key: WorkspaceKey; workspace_id: string },
+  purpose?: string,
 ): string | undefined {
-  const plain = unseal(from.key.bytes, text, from.workspace_id);
-  return plain === undefined ? undefined : seal(to.key.bytes, plain, to.workspace_id);
+  const plain = unseal(from.key.bytes, text, boundTo(from.workspace_id, purpose));
+  return plain === undefined ? undefined : seal(to.key.bytes, plain, boundTo(to.workspace_id, purpose));
 }
 
 /** A key out of its text, as it will be stored for this workspace. */
