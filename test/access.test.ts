@@ -38,68 +38,6 @@ const WEBHOOKS: ContractOperation[] = [
 
 /** What the contract has and no declaration does: this list only ever becomes shorter. */
 const NOT_THERE_YET = `
-POST /users/overwrite
-GET /users/export
-GET /workspaces/allowed_domain_auto_invite
-GET /workspaces/list_as_superadmin
-POST /workspaces/exists_username
-POST /workspaces/unarchive/{workspace}
-DELETE /workspaces/delete/{workspace}
-POST /w/{workspace}/workspaces/invite_user
-POST /w/{workspace}/workspaces/add_user
-POST /w/{workspace}/workspaces/delete_invite
-GET /w/{workspace}/workspaces/list_pending_invites
-POST /w/{workspace}/workspaces/archive
-POST /w/{workspace}/workspaces/leave
-GET /w/{workspace}/workspaces/get_workspace_name
-POST /w/{workspace}/workspaces/change_workspace_name
-POST /w/{workspace}/workspaces/change_workspace_id
-GET /w/{workspace}/workspaces/get_settings
-GET /w/{workspace}/workspaces/get_deploy_to
-POST /w/{workspace}/workspaces/edit_deploy_to
-GET /w/{workspace}/workspaces/is_premium
-GET /w/{workspace}/workspaces/premium_info
-POST /w/{workspace}/workspaces/set_automatic_billing
-POST /w/{workspace}/workspaces/edit_auto_invite
-POST /w/{workspace}/workspaces/edit_webhook
-POST /w/{workspace}/workspaces/edit_copilot_config
-GET /w/{workspace}/workspaces/get_copilot_info
-POST /w/{workspace}/workspaces/edit_error_handler
-POST /w/{workspace}/workspaces/edit_git_sync_config
-POST /w/{workspace}/workspaces/edit_deploy_ui_config
-POST /w/{workspace}/workspaces/edit_default_app
-GET /w/{workspace}/workspaces/default_app
-POST /w/{workspace}/workspaces/default_scripts
-GET /w/{workspace}/workspaces/default_scripts
-POST /w/{workspace}/workspaces/set_environment_variable
-GET /w/{workspace}/workspaces/encryption_key
-POST /w/{workspace}/workspaces/encryption_key
-GET /w/{workspace}/workspaces/usage
-GET /w/{workspace}/workspaces/used_triggers
-GET /settings/global/{key}
-POST /settings/global/{key}
-GET /settings/local
-GET /settings/list_global
-POST /settings/test_smtp
-POST /settings/test_critical_channels
-GET /settings/critical_alerts
-POST /settings/critical_alerts/{id}/acknowledge
-POST /settings/critical_alerts/acknowledge_all
-POST /settings/test_license_key
-POST /settings/test_object_storage_config
-POST /settings/send_stats
-GET /settings/latest_key_renewal_attempt
-POST /settings/renew_license_key
-POST /settings/customer_portal
-POST /saml/test_metadata
-GET /w/{workspace}/variables/list_contextual
-POST /oauth/login_callback/{client_name}
-POST /oauth/connect_callback/{client_name}
-POST /oauth/connect_chat_callback
-POST /w/{workspace}/oauth/connect_chat_callback
-POST /w/{workspace}/oauth/create_account
-POST /w/{workspace}/oauth/refresh_token/{id}
-POST /w/{workspace}/oauth/disconnect/{id}
 `
   .trim()
   .split("\n");

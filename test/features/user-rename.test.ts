@@ -159,6 +159,86 @@ test("paths, what mentions them, shares, tokens and runs follow", async () => {
   expect(row.length).toBeGreaterThan(0);
 }, 60_000);
 
+test("apps, schedules, stars, saved inputs, folders, groups and the workspace's settings follow", async () => {
+  const { ask } = await server.member("acme", "zoe", "admin");
+  const bob = (await server.member("acme", "bo")).ask;
+  await deploy(ask, "acme", "u/zoe/hello", "export const main = () => 1");
+  const runs = { type: "runnableByPath", path: "u/zoe/hello", runType: "script" };
+  const static_inputs = { key: "$var:u/zoe/key" };
+  const policy = {
+    execution_mode: "publisher",
+    triggerables_v2: { "a:script/u/zoe/hello": { static_inputs }, "b:rawscript/abc": {} },
+  };
+  const app = { path: "u/zoe/app", summary: "", value: { grid: [{ id: "a", runs }] }, policy };
+  await expectOk(ask("POST", "/w/acme/apps/create", app));
+  await expectOk(ask("POST", "/w/acme/raw_apps/create", { path: "u/zoe/raw", summary: "", value: "1" }));
+  await expectOk(ask("POST", "/w/acme/acls/add/app/u/zoe/app", { owner: "u/bo" }));
+  const schedule = {
+    path: "u/zoe/daily",
+    schedule: "0 0 0 * * *",
+    timezone: "Etc/UTC",
+    script_path: "u/zoe/hello",
+    is_flow: false,
+    enabled: true,
+    args: { key: "$var:u/zoe/key" },
+    on_failure: "script/u/zoe/hello",
+  };
+  await expectOk(ask("POST", "/w/acme/schedules/create", schedule));
+  for (const who of [ask, bob]) {
+    const body = { path: "u/zoe/app", favorite_kind: "app" };
+    await expectOk(who("POST", "/w/acme/favorites/star", body));
+  }
+  const query = (name: string) => `runnable_id=u/${name}/hello&runnable_type=ScriptPath`;
+  const kept = { name: "kept", args: { key: "$var:u/zoe/key" } };
+  await expectOk(ask("POST", `/w/acme/inputs/create?${query("zoe")}`, kept));
+  await expectOk(ask("POST", "/w/acme/folders/create", { name: "hers" }));
+  await expectOk(ask("POST", "/w/acme/groups/create", { name: "hers" }));
+  const set = (name: string, body: object) => expectOk(ask("POST", `/w/acme/workspaces/${name}`, body));
+  await set("edit_error_handler", { error_handler: "script/u/zoe/hello" });
+  await set("edit_default_app", { default_app_path: "u/zoe/app" });
+  await set("edit_deploy_ui_config", { deploy_ui_settings: { include_path: ["u/zoe/**", "f/**"] } });
+  await set("edit_chat_command", { chat_command_script: "u/zoe/hello" });
+
+  await expectOk(rename("zoe", "zoe_lee"));
+
+  const moved = (await bob("GET", "/w/acme/apps/get/p/u/zoe_lee/app")).json();
+  expect(moved.value.grid[0].runs.path).toBe("u/zoe_lee/hello");
+  expect(moved.policy).toMatchObject({
+    on_behalf_of: "u/zoe_lee",
+    triggerables_v2: {
+      "a:script/u/zoe_lee/hello": { static_inputs: { key: "$var:u/zoe_lee/key" } },
+      "b:rawscript/abc": {},
+    },
+  });
+  expect([moved.created_by, moved.extra_perms]).toEqual(["zoe_lee", { "u/bo": false }]);
+  for (const who of [ask, bob]) {
+    const starred = (await who("GET", "/w/acme/apps/list?starred_only=true")).json();
+    expect(starred.map((row: any) => [row.path, row.starred])).toEqual([["u/zoe_lee/app", true]]);
+  }
+  expect((await ask("GET", "/w/acme/raw_apps/exists/u/zoe_lee/raw")).json()).toBe(true);
+  expect((await ask("GET", "/w/acme/schedules/get/u/zoe_lee/daily")).json()).toMatchObject({
+    script_path: "u/zoe_lee/hello",
+    edited_by: "zoe_lee",
+    args: { key: "$var:u/zoe_lee/key" },
+    on_failure: "script/u/zoe_lee/hello",
+  });
+  const [input] = (await ask("GET", `/w/acme/inputs/list?${query("zoe_lee")}`)).json();
+  expect([input.name, input.created_by]).toEqual(["kept", "zoe_lee"]);
+  expect((await ask("GET", `/w/acme/inputs/${input.id}/args?input=true`)).json()).toEqual({
+    key: "$var:u/zoe_lee/key",
+  });
+  const folder = (await ask("GET", "/w/acme/folders/get/hers")).json();
+  expect([folder.owners, folder.extra_perms]).toEqual([["u/zoe_lee"], { "u/zoe_lee": true }]);
+  const group = (await ask("GET", "/w/acme/groups/get/hers")).json();
+  expect([group.members, group.extra_perms]).toEqual([["zoe_lee"], { "u/zoe_lee": true }]);
+  expect((await ask("GET", "/w/acme/workspaces/get_settings")).json()).toMatchObject({
+    error_handler: "script/u/zoe_lee/hello",
+    default_app: "u/zoe_lee/app",
+    deploy_ui: { include_path: ["u/zoe_lee/**", "f/**"] },
+    chat_command_script: "u/zoe_lee/hello",
+  });
+}, 30_000);
+
 test("what runs while the name changes goes on under the new one, and begins again so", async () => {
   const { ask } = await server.member("acme", "pia");
   await deploy(ask, "acme", "u/pia/child", "export function main() {}");

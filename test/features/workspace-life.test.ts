@@ -2,10 +2,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { eq, getTableName, is, Table } from "drizzle-orm";
+import { and, eq, getTableName, is, Table } from "drizzle-orm";
+import type { Tx } from "../../src/database/database.ts";
+import { raiseAlert } from "../../src/features/alerts/service.ts";
 import { auditLog } from "../../src/features/audit/tables.ts";
 import { flowFrames } from "../../src/features/flows/tables.ts";
+import { oauthAccounts } from "../../src/features/oauth/tables.ts";
+import { schedulerOf } from "../../src/features/schedules/service.ts";
+import { schedules } from "../../src/features/schedules/tables.ts";
+import { webhookDeliveries, webhookEndpoints } from "../../src/features/webhooks/tables.ts";
 import { workspaces } from "../../src/features/workspaces/tables.ts";
+import { storeUsage } from "../../src/features/workspaces/usage.ts";
 import { jobLogs, jobs } from "../../src/queue/tables.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
 
@@ -68,8 +75,37 @@ async function furnished(id: string): Promise<{ ask: Ask; bound: string }> {
   await expectOk(ask("POST", `${w}/workspaces/edit_large_file_storage_config`, { large_file_storage }));
   await expectOk(ask("POST", `${w}/job_helpers/upload_s3_file?file_key=a.txt`, "file"));
   const bound = (await expectOk(dev.ask("POST", "/users/tokens/create", { workspace_id: id }))).text;
+  await expectOk(ask("POST", `${w}/folders/create`, { name: "ops" }));
+  await expectOk(ask("POST", `${w}/groups/create`, { name: "team" }));
+  await expectOk(ask("POST", `${w}/groups/adduser/team`, { username: `dev_${id}` }));
+  const app = { path: "f/ops/app", summary: "", value: { of: id }, policy: {}, custom_path: `of-${id}` };
+  await expectOk(ask("POST", `${w}/apps/create`, app));
+  await expectOk(ask("POST", `${w}/raw_apps/create`, { path: "f/ops/raw", summary: "", value: "1" }));
+  const hourly = {
+    schedule: "0 0 * * * *",
+    timezone: "Etc/UTC",
+    script_path: "u/admin/hello",
+    is_flow: false,
+  };
+  await expectOk(ask("POST", `${w}/schedules/create`, { path: "u/admin/hourly", enabled: true, ...hourly }));
+  await expectOk(ask("POST", `${w}/webhooks/create`, { url: "https://example.org/told", description: "" }));
+  await expectOk(ask("POST", `${w}/favorites/star`, { path: "f/ops/app", favorite_kind: "app" }));
+  const kept = `${w}/inputs/create?runnable_id=u/admin/hello&runnable_type=ScriptPath`;
+  await expectOk(ask("POST", kept, { name: "kept", args: {} }));
+  // An event that waits to be sent, and an account elsewhere.
+  await expectOk(ask("POST", `${w}/variables/update/u/admin/key`, { description: "told" }));
+  const { db } = server.server.app;
+  const account = { client: "x", owner: "x@example.org", refresh_token: null, lifetime_s: 60 };
+  const now = new Date();
+  await db.write((tx) =>
+    tx.insert(oauthAccounts).values({ ...account, workspace_id: id, expires_at: now, created_at: now }),
+  );
+  const left = await server.member(id, `left_${id}`);
+  await expectOk(left.ask("POST", `${w}/workspaces/leave`));
+  await raiseAlert(server.server.app, { kind: "test", message: `something in ${id}`, workspace_id: id });
   const once = { "idempotency-key": "once" };
   await expectOk(ask("POST", `${w}/jobs/run_wait_result/p/u/admin/hello?cache_ttl=60`, {}, once));
+  await storeUsage(server.server.app);
   return { ask, bound };
 }
 
@@ -103,6 +139,22 @@ describe("an archived workspace", () => {
       ]);
     }
     expect((await ask("GET", "/workspaces/list")).json()).toEqual([]);
+    const { db } = server.server.app;
+    const hourly = and(eq(schedules.workspace_id, "closed"), eq(schedules.path, "u/admin/hourly"));
+    const isDue = (tx: Tx) => tx.update(schedules).set({ next_at: new Date() }).where(hourly);
+    await db.write(isDue);
+    schedulerOf(server.server.app).wake();
+    const put = await until(async () => {
+      const [row] = await db.read.select().from(schedules).where(hourly);
+      return row!.next_at! > new Date() ? row : undefined;
+    }, "the schedule to be put off");
+    expect(put!.error).toBe("workspace closed is archived");
+    const begun = () =>
+      db.read
+        .select()
+        .from(jobs)
+        .where(and(eq(jobs.workspace_id, "closed"), eq(jobs.schedule_path, "u/admin/hourly")));
+    expect(await begun()).toEqual([]);
     const all = (await root("GET", "/workspaces/list_as_superadmin")).json();
     expect(all.find((row: any) => row.id === "closed")).toMatchObject({ deleted: true, premium: false });
     const states = async () =>
@@ -115,6 +167,9 @@ describe("an archived workspace", () => {
     expect((await stranger("POST", "/workspaces/unarchive/nowhere")).status).toBe(403);
     expect((await root("POST", "/workspaces/unarchive/nowhere")).status).toBe(404);
     await expectOk(ask("POST", "/workspaces/unarchive/closed"));
+    await db.write(isDue);
+    schedulerOf(server.server.app).wake();
+    await until(async () => (await begun())[0], "the schedule's run");
     expect((await ask("POST", "/workspaces/unarchive/closed")).text).toContain("is not archived");
     const answer = await ask("POST", "/w/closed/jobs/run_wait_result/p/u/admin/hello", {});
     expect([answer.status, answer.json()]).toEqual([200, "hello"]);
@@ -134,24 +189,23 @@ describe("a deleted workspace", () => {
     const flow = (await expectOk(ask("POST", "/w/gone/jobs/run/f/u/admin/flow", {}))).text;
     const before = await rowsOf("gone");
     // Whatever a feature keeps: a table without a row here would be looked at in vain.
-    for (const table of [
-      "jobs",
-      "scripts",
-      "flows",
-      "variables",
-      "tokens",
-      "workspace_invites",
-      "job_cache",
-    ]) {
-      expect([table, before[table] ?? 0]).not.toEqual([table, 0]);
-    }
+    const empty = (await tablesOfWorkspaces()).map((table) => getTableName(table as never));
+    expect(empty.filter((name) => !before[name])).toEqual([]);
+    const deliveries = () => db.read.select().from(webhookDeliveries).where(ofEndpoint);
+    const { db } = server.server.app;
+    const [endpoint] = await db.read
+      .select()
+      .from(webhookEndpoints)
+      .where(eq(webhookEndpoints.workspace_id, "gone"));
+    const ofEndpoint = eq(webhookDeliveries.endpoint_id, endpoint!.id);
+    expect(await deliveries()).not.toEqual([]);
     expect(existsSync(join(server.data_dir, "storage/gone/_default_/a.txt"))).toBe(true);
     expect((await ask("DELETE", "/workspaces/delete/gone")).status).toBe(403);
     expect((await root("DELETE", "/workspaces/delete/nowhere")).status).toBe(404);
-    const { db } = server.server.app;
     const ids = (await db.read.select().from(jobs).where(eq(jobs.workspace_id, "gone"))).map(({ id }) => id);
     expect((await expectOk(root("DELETE", "/workspaces/delete/gone"))).text).toBe("deleted workspace gone");
     expect(await rowsOf("gone")).toEqual({});
+    expect(await deliveries()).toEqual([]);
     expect(await db.read.select().from(workspaces).where(eq(workspaces.id, "gone"))).toEqual([]);
     expect(await db.read.select().from(flowFrames).where(eq(flowFrames.job_id, flow))).toEqual([]);
     for (const id of ids) {
@@ -206,6 +260,17 @@ describe("another id", () => {
       if (table !== "job_cache") expect([table, (moved[table] ?? 0) >= count]).toEqual([table, true]);
     }
     const w = "/w/after";
+    expect((await ask("GET", `${w}/apps/get/p/f/ops/app`)).json().value).toEqual({ of: "before" });
+    expect((await ask("GET", `${w}/apps/list?starred_only=true`)).json()).toHaveLength(1);
+    expect((await ask("GET", `${w}/folders/listnames`)).json()).toContain("ops");
+    expect((await ask("GET", `${w}/groups/get/team`)).json().members).toEqual(["admin", "dev_before"]);
+    // What is due runs there.
+    const due = { next_at: new Date() };
+    const hourly = and(eq(schedules.workspace_id, "after"), eq(schedules.path, "u/admin/hourly"));
+    await server.server.app.db.write((tx) => tx.update(schedules).set(due).where(hourly));
+    schedulerOf(server.server.app).wake();
+    const found = () => ask("GET", `${w}/jobs/completed/list?schedule_path=u/admin/hourly`);
+    await until(async () => (await found()).json()[0], "the schedule's run");
     expect((await ask("GET", `${w}/workspaces/get_workspace_name`)).text).toBe("After it");
     expect((await ask("GET", `${w}/variables/get_value/u/admin/key`)).json()).toBe("secret of before");
     expect((await ask("GET", `${w}/job_helpers/download_s3_file?file_key=a.txt`)).text).toBe("file");
