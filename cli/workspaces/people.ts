@@ -1,5 +1,11 @@
 /** Who belongs to a workspace, from the command line. */
 
+import { deleteMember } from "../../src/features/users/member-operations.ts";
+import {
+  acceptOwnInvite,
+  declineOwnInvite,
+  listOwnInvites,
+} from "../../src/features/users/own-operations.ts";
 import {
   addUser,
   deleteInvite,
@@ -7,8 +13,6 @@ import {
   leaveWorkspace,
   listPendingInvites,
 } from "../../src/features/workspaces/people-operations.ts";
-import type { TypedOperation } from "../../src/http/operation.ts";
-import { responds } from "../../src/http/operation.ts";
 import { type CommonOptions, examples, leaf, withClient } from "../command.ts";
 import { usageError } from "../terminal/failure.ts";
 import { note, printJson, printTable } from "../terminal/output.ts";
@@ -51,16 +55,51 @@ const uninvite = leaf("uninvite", "take an invite back")
     else note(answer);
   });
 
-const invites = leaf("invites", "list who is invited")
-  .argument("<id>", "the workspace")
-  .addHelpText("after", examples("svc workspace invites acme"))
-  .action(async (workspace: string, options: CommonOptions) => {
-    const found = await withClient(options, (client) => client.call(listPendingInvites, { workspace }));
+interface Role {
+  is_admin: boolean;
+  operator: boolean;
+}
+
+const role = { title: "ROLE", value: (row: Role) => roleName(row) };
+
+function roleName({ is_admin, operator }: Role): string {
+  return is_admin ? "admin" : operator ? "operator" : "developer";
+}
+
+const invites = leaf("invites", "list who is invited to a workspace, or where you are")
+  .argument("[id]", "the workspace; left out, those that you are invited to")
+  .addHelpText("after", examples("svc workspace invites acme", "svc workspace invites"))
+  .action(async (workspace: string | undefined, options: CommonOptions) => {
+    const found = await withClient(options, (client) =>
+      workspace === undefined
+        ? client.call(listOwnInvites, {})
+        : client.call(listPendingInvites, { workspace }),
+    );
     if (options.json) return printJson(found);
-    await printTable(found, [
-      { title: "EMAIL", value: (row) => row.email },
-      { title: "ROLE", value: (row) => (row.is_admin ? "admin" : row.operator ? "operator" : "developer") },
-    ]);
+    const whom = { title: "EMAIL", value: (row: { email: string }) => row.email };
+    const where = { title: "WORKSPACE", value: (row: { workspace_id: string }) => row.workspace_id };
+    await printTable(found, [workspace === undefined ? where : whom, role]);
+  });
+
+const accept = leaf("accept", "become a member of a workspace that you are invited to")
+  .argument("<id>", "the workspace")
+  .option("--username <username>", "your name there, such as u/<username>/…")
+  .addHelpText("after", examples("svc workspace accept acme --username bob"))
+  .action(async (workspace_id: string, options: CommonOptions & { username?: string }) => {
+    const body = { workspace_id, username: options.username };
+    const answer = await withClient(options, (client) => client.call(acceptOwnInvite, { body }));
+    if (options.json) printJson({ workspace_id });
+    else note(answer);
+  });
+
+const decline = leaf("decline", "decline an invite")
+  .argument("<id>", "the workspace")
+  .addHelpText("after", examples("svc workspace decline acme"))
+  .action(async (workspace_id: string, options: CommonOptions) => {
+    const body = { workspace_id };
+    const answer = await withClient(options, (client) => client.call(declineOwnInvite, { body }));
+    if (options.json) printJson({ workspace_id });
+    else note(answer);
   });
 
 const add = inRole("add-user", "add a member, account or not")
@@ -73,13 +112,6 @@ const add = inRole("add-user", "add a member, account or not")
     else note(answer);
   });
 
-/** An operation of the users, known here by what is needed to call it. */
-const deleteUser = {
-  method: "DELETE",
-  path: "/w/{workspace}/users/delete/{username}",
-  responds: responds.text("confirmation"),
-} as unknown as TypedOperation<{ workspace: string; username: string }, string>;
-
 const removeUser = leaf("remove-user", "take a member away")
   .argument("<id>", "the workspace")
   .argument("<username>", "the name in the workspace")
@@ -87,7 +119,7 @@ const removeUser = leaf("remove-user", "take a member away")
   .addHelpText("after", examples("svc workspace remove-user acme bob --yes"))
   .action(async (workspace: string, username: string, options: CommonOptions & { yes?: boolean }) => {
     await confirmFirst(options.yes, `Remove ${username} from workspace ${workspace}?`);
-    const answer = await withClient(options, (client) => client.call(deleteUser, { workspace, username }));
+    const answer = await withClient(options, (client) => client.call(deleteMember, { workspace, username }));
     if (options.json) printJson({ workspace_id: workspace, username });
     else note(answer);
   });
@@ -103,4 +135,4 @@ const leave = leaf("leave", "leave a workspace")
     else note(answer);
   });
 
-export const peopleCommands = [invite, uninvite, invites, add, removeUser, leave];
+export const peopleCommands = [invite, uninvite, invites, accept, decline, add, removeUser, leave];

@@ -42,3 +42,9 @@ export function hasKey(object: AnyColumn, keys: readonly string[]): SQL {
   // Most objects are empty: those are not taken apart.
   return sql`(${object} <> '{}' AND EXISTS (SELECT 1 FROM ${entries} AS ${alias} WHERE entry.key IN ${[...keys]}))`;
 }
+
+/** Whether a path is below a place such as `u/ann`, said so that an index of paths leads SQLite there. */
+export function inPlace(path: AnyColumn, place: string): SQL {
+  // `0` is the character behind `/`.
+  return sql`(${path} >= ${`${place}/`} AND ${path} < ${`${place}0`})`;
+}

@@ -147,9 +147,15 @@ export function readableBy(
   item: { path: AnyColumn; extra_perms: AnyColumn },
 ): SQL | undefined {
   if (member.is_admin) return undefined;
-  const names = [...namesOf(member)];
-  const folders = [...member.folders.keys()].map((name) => `f/${name}`);
-  return or(inArray(placeOf(item.path), [...names, ...folders]), hasKey(item.extra_perms, names));
+  return or(
+    inArray(placeOf(item.path), readablePlaces(member)),
+    hasKey(item.extra_perms, [...namesOf(member)]),
+  );
+}
+
+/** Places such as `u/ann` and `f/data` in which the member may read all there is, whatever entries say. */
+export function readablePlaces(member: Member): string[] {
+  return [...namesOf(member), ...[...member.folders.keys()].map((name) => `f/${name}`)];
 }
 
 /** `isOwner` said to the database. */

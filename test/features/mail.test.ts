@@ -150,3 +150,21 @@ describe("a new user", () => {
     await expectOk(ask("POST", "/settings/global/smtp_settings", { value: null }));
   });
 });
+
+test("who is invited to a workspace, or added to it, is told so", async () => {
+  await using mails = await startPlainMailServer();
+  const admin = (await server.workspace()).ask;
+  const role = { is_admin: false, operator: false };
+  const askIn = (name: string, email: string) =>
+    expectOk(admin("POST", `/w/acme/workspaces/${name}`, { email, ...role }));
+  await askIn("invite_user", "early_guest@example.org");
+  await expectOk(ask("POST", "/settings/global/smtp_settings", { value: plainSettings(mails) }));
+  await askIn("invite_user", "guest@example.org");
+  await askIn("add_user", "new@example.org");
+  await until(() => (mails.received.length === 2 ? true : undefined), "two mails");
+  const told = Object.fromEntries(mails.received.map(({ to, text }) => [to[0], text]));
+  expect(told["guest@example.org"]).toContain("admin_acme@example.org invites you to the workspace acme");
+  expect(told["new@example.org"]).toContain("has added you to the workspace acme. Your name there is new.");
+  for (const text of Object.values(told)) expect(text).toContain(server.url);
+  await expectOk(ask("POST", "/settings/global/smtp_settings", { value: null }));
+});

@@ -5,7 +5,7 @@ import { startsWith } from "../../database/conditions.ts";
 import { flag, type Operation, operation, paging, responds, toWindow } from "../../http/operation.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { hasStarred, isStarred, starredAmong } from "../favorites/service.ts";
-import { readableBy } from "../permissions.ts";
+import { readableScripts } from "./readable.ts";
 import { NewScript, ScriptRecord, ScriptSummary } from "./records.ts";
 import * as service from "./service.ts";
 import { type Script, scripts } from "./tables.ts";
@@ -88,7 +88,7 @@ export const listScripts = operation({
           eq(scripts.deleted, false),
           eq(scripts.archived, query.show_archived),
           newest,
-          readableBy(member, scripts),
+          readableScripts(member),
           query.starred_only ? isStarred(read, member, "script", scripts.path) : undefined,
           query.created_by ? eq(scripts.created_by, query.created_by) : undefined,
           query.path_exact ? eq(scripts.path, query.path_exact) : undefined,

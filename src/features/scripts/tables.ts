@@ -1,4 +1,4 @@
-import { kit } from "../../database/kit.ts";
+import { kit, sql } from "../../database/kit.ts";
 import type { ParameterBinding } from "../../runner/types.ts";
 import type { SignatureRule } from "../jobs/signatures.ts";
 
@@ -61,6 +61,7 @@ export const scripts = table(
     uniqueIndex("scripts_by_hash").on(t.workspace_id, t.hash),
     index("scripts_by_path").on(t.workspace_id, t.path, t.seq),
     index("scripts_by_workspace").on(t.workspace_id, t.seq),
+    index("scripts_shared").on(t.workspace_id, t.seq).where(sql`extra_perms <> '{}'`),
   ],
 );
 

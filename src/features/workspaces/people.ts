@@ -4,6 +4,7 @@ import type { App, WorkspaceContext } from "../../context.ts";
 import type { Reader, Tx } from "../../database/database.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
 import { checkEmail } from "../../lib/paths.ts";
+import { mailInvite } from "../mail/invite.ts";
 import { chooseUsername } from "../users/usernames.ts";
 import { recordInstanceEvent } from "../webhooks/instance-events.ts";
 import { forgetMembers } from "./members.ts";
@@ -58,6 +59,7 @@ export async function inviteUser(ctx: WorkspaceContext, body: Invite): Promise<s
     });
     await recordInstanceEvent(ctx.app, tx, { type: "UserInvitedWorkspace", workspace: workspace_id, email });
   });
+  mailInvite(ctx.app, { email, workspace_id, by: ctx.caller.identity.email });
   return email;
 }
 
@@ -109,13 +111,15 @@ export async function addUser(
   const { workspace_id } = ctx.caller.member;
   const email = checkEmail(body.email);
   checkRole(body);
-  return ctx.write({ resource: email, parameters: roleOf(body) }, async (tx) => {
+  const username = await ctx.write({ resource: email, parameters: roleOf(body) }, async (tx) => {
     await lockPeople(tx, workspace_id);
     await refuseMember(tx, workspace_id, email);
     const username = await insertMember(ctx.app, tx, workspace_id, { ...body, email });
     await recordInstanceEvent(ctx.app, tx, { type: "UserAddedWorkspace", workspace: workspace_id, email });
     return username;
   });
+  mailInvite(ctx.app, { email, workspace_id, by: ctx.caller.identity.email, username });
+  return username;
 }
 
 /**
