@@ -10,6 +10,7 @@ import Table from "cli-table3";
 import { events } from "./events.ts";
 import { besideRestate, flows } from "./flows.ts";
 import { lists } from "./lists.ts";
+import { people } from "./people.ts";
 import {
   type Bench,
   EXECUTABLE,
@@ -244,6 +245,7 @@ await server.stop();
 await echo.stop();
 await streams();
 (await lists(scale)).forEach(record);
+(await people(scale)).forEach(record);
 for (const figure of await flows(scale)) record(figure);
 for (const figure of await events(scale)) record(figure);
 if (process.argv.includes("--peers")) for (const figure of await besideRestate(scale)) record(figure);

@@ -33,6 +33,7 @@ export const workspaceMembers = table(
   (t) => [
     primaryKey({ columns: [t.workspace_id, t.email] }),
     uniqueIndex("workspace_members_by_username").on(t.workspace_id, t.username),
+    index("workspace_members_by_email").on(t.email),
   ],
 );
 
