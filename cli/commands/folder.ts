@@ -64,7 +64,7 @@ const create = inWorkspace("create", "make a folder, which is then yours")
     else note(`created folder ${name}: what is in it has paths such as f/${name}/…`);
   });
 
-const get = inWorkspace("get", "show who owns a folder and who may read and write in it")
+const get = inWorkspace("get", "show who may do what in a folder")
   .argument("<name>")
   .addHelpText("after", examples("svc folder get data --workspace acme --json"))
   .action(async (name: string, options: WorkspaceOptions) => {
@@ -100,7 +100,7 @@ const addOwner = inWorkspace("add-owner", "let a user or a group own a folder")
     else note(`${owner} owns folder ${name}`);
   });
 
-const removeOwner = inWorkspace("remove-owner", "let a user or a group own a folder no more")
+const removeOwner = inWorkspace("remove-owner", "end that a user or group owns it")
   .argument("<name>")
   .argument("<owner>", OWNER)
   .option("--keep <right>", "the right that is left to them: read or write; none when left out")
@@ -121,7 +121,7 @@ function writes(flag: string, right: string): boolean {
   return right === "write";
 }
 
-const setPerm = inWorkspace("set-perm", "say what a user or a group may do with what is in a folder")
+const setPerm = inWorkspace("set-perm", "say what somebody may do in it")
   .argument("<name>")
   .argument("<who>", OWNER)
   .argument("<right>", "read, write or none")
@@ -147,7 +147,7 @@ const setPerm = inWorkspace("set-perm", "say what a user or a group may do with 
       );
   });
 
-const remove = inWorkspace("delete", "delete a folder; what is in it stays, for admins")
+const remove = inWorkspace("delete", "delete a folder, not what is in it")
   .argument("<name>")
   .addHelpText("after", examples("svc folder delete data --workspace acme"))
   .action(async (name: string, options: WorkspaceOptions) => {

@@ -30,7 +30,7 @@ function managersOf({ extra_perms }: { extra_perms: Record<string, boolean> }): 
     .join(", ");
 }
 
-const create = inWorkspace("create", "make a group, which you are then in and manage")
+const create = inWorkspace("create", "make a group that you manage")
   .argument("[name]", "letters, digits, _ and -; left out it is asked for")
   .option("--summary <text>", "what it is for")
   .addHelpText("after", examples('svc group create engineers --summary "Who builds" --workspace acme'))
@@ -44,7 +44,7 @@ const create = inWorkspace("create", "make a group, which you are then in and ma
     else note(`created group ${name}: rights are given to it as g/${name}`);
   });
 
-const get = inWorkspace("get", "show who is in a group and who manages it")
+const get = inWorkspace("get", "show who is in and manages a group")
   .argument("<name>")
   .addHelpText("after", examples("svc group get engineers --workspace acme"))
   .action(async (name: string, options: WorkspaceOptions) => {
@@ -88,7 +88,7 @@ const removeUser = inWorkspace("remove-user", "take somebody out of a group")
     else note(`removed ${username} from group ${name}`);
   });
 
-const remove = inWorkspace("delete", "delete a group, with all rights that were given to it")
+const remove = inWorkspace("delete", "delete a group and its rights")
   .argument("<name>")
   .addHelpText("after", examples("svc group delete engineers --workspace acme"))
   .action(async (name: string, options: WorkspaceOptions) => {

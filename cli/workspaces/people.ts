@@ -66,7 +66,7 @@ function roleName({ is_admin, operator }: Role): string {
   return is_admin ? "admin" : operator ? "operator" : "developer";
 }
 
-const invites = leaf("invites", "list who is invited to a workspace, or where you are")
+const invites = leaf("invites", "list invites: a workspace's or yours")
   .argument("[id]", "the workspace; left out, those that you are invited to")
   .addHelpText("after", examples("svc workspace invites acme", "svc workspace invites"))
   .action(async (workspace: string | undefined, options: CommonOptions) => {
@@ -81,7 +81,7 @@ const invites = leaf("invites", "list who is invited to a workspace, or where yo
     await printTable(found, [workspace === undefined ? where : whom, role]);
   });
 
-const accept = leaf("accept", "become a member of a workspace that you are invited to")
+const accept = leaf("accept", "accept an invite")
   .argument("<id>", "the workspace")
   .option("--username <username>", "your name there, such as u/<username>/…")
   .addHelpText("after", examples("svc workspace accept acme --username bob"))

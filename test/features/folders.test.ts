@@ -114,12 +114,16 @@ describe("a folder", () => {
     for (const name of ["x", "y"]) {
       await expectOk(ann("POST", "/w/acme/variables/create", { ...variable, path: `f/counted/${name}` }));
     }
+    for (const kind of ["apps", "raw_apps"]) {
+      const app = { path: `f/counted/${kind}`, summary: "", value: kind === "apps" ? {} : "1", policy: {} };
+      await expectOk(ann("POST", `/w/acme/${kind}/create`, app));
+    }
     await expectOk(post("ann", "create", { name: "counted_too" }));
     await expectOk(ann("POST", "/w/acme/variables/create", { ...variable, path: "f/counted_too/x" }));
     expect((await get("ann", "getusage/counted")).json()).toEqual({
       scripts: 1,
       flows: 0,
-      apps: 0,
+      apps: 2,
       resources: 0,
       variables: 2,
       schedules: 0,
