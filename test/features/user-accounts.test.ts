@@ -1,11 +1,14 @@
 /** Accounts of the instance: what super admins do to them, and people to their own. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
+import { instanceGroupMembers } from "../../src/features/groups/tables.ts";
+import { inputs } from "../../src/features/inputs/tables.ts";
+import { oauthLogins } from "../../src/features/oauth/tables.ts";
 import { tokens } from "../../src/features/tokens/tables.ts";
 import { users } from "../../src/features/users/tables.ts";
 import { workspaceInvites } from "../../src/features/workspaces/tables.ts";
 import { jobs } from "../../src/queue/tables.ts";
-import { type Ask, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
+import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
 
 let server: TestServer;
 let root: Ask;
@@ -147,7 +150,13 @@ test("a deleted account is gone with its tokens, invites and runs, wherever they
   await db.write(async (tx) => {
     const invite = { workspace_id: "elsewhere", email: "dan@example.org", is_admin: false, operator: false };
     await tx.insert(workspaceInvites).values({ ...invite, created_at: new Date() });
+    await tx.insert(instanceGroupMembers).values({ name: "staff", email: "dan@example.org" });
+    await tx.insert(oauthLogins).values({ client: "github", subject: "1", email: "dan@example.org" });
   });
+  await expectOk(ask("POST", "/w/acme/groups/create", { name: "dans" }));
+  await deploy(ask, "acme", "u/dan/x", "export const main = () => 1");
+  const kept = "/w/acme/inputs/create?runnable_id=u/dan/x&runnable_type=ScriptPath";
+  await expectOk(ask("POST", kept, { name: "kept", args: {} }));
   const preview = { language: "bun", content: "export const main = () => Bun.sleep(600_000);", args: {} };
   const start = async (of: Ask) => (await expectOk(of("POST", "/w/acme/jobs/run/preview", preview))).text;
   const runs = [await start(ask), await start(boss.ask)];
@@ -169,7 +178,13 @@ test("a deleted account is gone with its tokens, invites and runs, wherever they
   expect((await login("dan", "dan-password")).status).toBe(400);
   expect((await root("GET", "/users/exists/dan@example.org")).json()).toBe(false);
   expect((await root("GET", "/w/acme/users/list_usernames")).json()).not.toContain("dan");
-  expect(await db.read.select().from(workspaceInvites)).toEqual([]);
+  for (const table of [workspaceInvites, instanceGroupMembers, oauthLogins, inputs]) {
+    expect(await db.read.select().from(table)).toEqual([]);
+  }
+  expect((await root("GET", "/w/acme/groups/get/dans")).json()).toMatchObject({
+    members: [],
+    extra_perms: {},
+  });
   expect((await root("DELETE", "/users/delete/dan@example.org")).status).toBe(404);
   const { auditLog } = await import("../../src/features/audit/tables.ts");
   const rows = await db.read.select().from(auditLog).where(eq(auditLog.resource, "dan@example.org"));
