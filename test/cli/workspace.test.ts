@@ -1,6 +1,6 @@
 /** `svc workspace …` and `svc audit …` as a person uses them. */
 import { expect, test } from "bun:test";
-import { startTestServer } from "../harness.ts";
+import { expectOk, startTestServer } from "../harness.ts";
 import { newPlace } from "./program.ts";
 import { ENTER, sitDown } from "./session.ts";
 
@@ -93,6 +93,28 @@ test("a workspace from its beginning to its end", async () => {
     expect({ args, ...ended }).toEqual({ args, code, out: is(out), err: is(err) } as never);
   }
 }, 60_000);
+
+test("who is invited sees it, and accepts or declines", async () => {
+  using place = newPlace();
+  await using server = await startTestServer({ data_dir: place.data_dir });
+  const guest = await server.user("guest");
+  const asGuest = ["--url", server.url, "--token", guest.token];
+  for (const id of ["one", "two"]) {
+    const { ask } = await server.workspace(id);
+    const invite = { email: guest.email, is_admin: false, operator: id === "two" };
+    await expectOk(ask("POST", `/w/${id}/workspaces/invite_user`, invite));
+  }
+  for (const [args, out, err, code] of [
+    ["invites", "one\tdeveloper\ntwo\toperator\n", "", 0],
+    ["accept one --username gus", "", "member of workspace one as gus\n", 0],
+    ["decline two --json", '{\n  "workspace_id": "two"\n}\n', "", 0],
+    ["invites", "", "", 0],
+    ["accept two", "", "error: Not found: invite of guest@example.org to workspace two\n", 1],
+  ] as const) {
+    const ended = await place.svc(["workspace", ...args.split(" "), ...asGuest]);
+    expect({ args, ...ended }).toEqual({ args, out, err, code } as never);
+  }
+}, 30_000);
 
 test("the log is exported as JSON lines by the filters, also of what is no workspace's any more", async () => {
   using place = newPlace();
