@@ -25,6 +25,8 @@ import { folderOperations } from "./folders/operations.ts";
 import { instanceGroupOperations } from "./groups/instance-operations.ts";
 import { groupOperations } from "./groups/operations.ts";
 import { healthOperations } from "./health/operations.ts";
+import { httpTriggerOperations } from "./http-triggers/operations.ts";
+import { routeOperations } from "./http-triggers/serve-operations.ts";
 import { inputOperations } from "./inputs/operations.ts";
 import { instanceOperations } from "./instance/operations.ts";
 import { sendStats } from "./instance/statistics.ts";
@@ -159,6 +161,8 @@ export const features: Feature[] = [
   { file: "src/features/jobs/cancel-operations.ts", operations: cancelOperations },
   { file: "src/features/concurrency-groups/operations.ts", operations: concurrencyGroupOperations },
   { file: "src/features/schedules/operations.ts", operations: scheduleOperations },
+  { file: "src/features/http-triggers/operations.ts", operations: httpTriggerOperations },
+  { file: "src/features/http-triggers/serve-operations.ts", operations: routeOperations },
   { file: "src/features/webhooks/operations.ts", operations: webhookOperations },
   { file: "src/features/webhooks/instance-operations.ts", operations: instanceWebhookOperations },
   { file: "src/http/openapi.ts", operations: [openapiOperation(() => operations)] },

@@ -95,8 +95,11 @@ export interface Declaration<A extends Access, P extends string, Q, B, R> {
   bound?: boolean;
   /** Answers nothing but what its own, finished writes say: no other write has to be on disk first. */
   ownWrites?: boolean;
-  /** Allows any origin: job runs, results and approvals are called from pages elsewhere. */
-  cors?: boolean;
+  /**
+   * Allows any origin: job runs, results and approvals are called from pages elsewhere. `any method`: by every method,
+   * with every header.
+   */
+  cors?: boolean | "any method";
   /** Asked for all the time by probes, and cheap: calls without known credentials are not counted. */
   uncounted?: boolean;
   /** A page for people: its path stands at the root, not below /api, and it is no part of the described interface. */
@@ -118,7 +121,7 @@ export interface Operation {
   scope?: Scope | false | undefined;
   bound?: boolean | undefined;
   ownWrites?: boolean | undefined;
-  cors?: boolean | undefined;
+  cors?: boolean | "any method" | undefined;
   uncounted?: boolean | undefined;
   page?: boolean | undefined;
   run: (ctx: never, input: never) => unknown;

@@ -24,7 +24,8 @@ const TRANSPORT_POLICY = "max-age=31536000";
  */
 export function finisher(app: App, proxies: Proxies, op: Operation | undefined) {
   const statuses = app.meters.answersOf(op?.method ?? "any", op ? rootOf(op) + op.path : "none");
-  const isOpen = op?.cors === true;
+  const isOpen = op?.cors !== undefined && op.cors !== false;
+  const byAnyMethod = op?.cors === "any method";
   const mayBeHttps = app.config.tls_cert !== undefined || app.config.trusted_proxies !== undefined;
   return (request: Request, id: string, response: Response): void => {
     const { headers } = response;
@@ -32,6 +33,7 @@ export function finisher(app: App, proxies: Proxies, op: Operation | undefined) 
     headers.set("x-request-id", id);
     if (isOpen) open(headers);
     else guard(headers);
+    if (byAnyMethod) openWide(headers);
     if (mayBeHttps && (proxies.forwarded(request).https ?? request.url.startsWith("https:"))) {
       headers.set("strict-transport-security", TRANSPORT_POLICY);
     }
@@ -44,6 +46,12 @@ function open(headers: Headers): void {
   headers.set("access-control-allow-origin", "*");
   headers.set("access-control-allow-methods", "GET, POST, HEAD, OPTIONS");
   headers.set("access-control-allow-headers", "content-type, authorization, idempotency-key");
+}
+
+/** Credentials are no part of `*` (Fetch Standard, CORS protocol). */
+function openWide(headers: Headers): void {
+  headers.set("access-control-allow-methods", "GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS");
+  headers.set("access-control-allow-headers", "*, authorization");
 }
 
 function guard(headers: Headers): void {

@@ -71,7 +71,7 @@ function originOf(url: string | undefined): string | undefined {
 
 /** Events are sent to what anybody may call by POST. */
 function isDelivery(op: Operation): boolean {
-  return op.cors === true && op.method === "POST";
+  return op.cors !== undefined && op.cors !== false && op.method === "POST";
 }
 
 /**

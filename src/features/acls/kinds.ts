@@ -9,12 +9,15 @@ import type { Reader, Tx } from "../../database/database.ts";
 import { apps, rawApps } from "../apps/tables.ts";
 import { flows } from "../flows/tables.ts";
 import { forgetFlow } from "../flows/versions.ts";
+import { forgetRoutes } from "../http-triggers/table.ts";
+import { httpTriggers } from "../http-triggers/tables.ts";
 import type { Permissions } from "../permissions.ts";
 import { resources } from "../resources/tables.ts";
 import { schedules } from "../schedules/tables.ts";
 import { scripts } from "../scripts/tables.ts";
 import { forgetScriptAt } from "../scripts/versions.ts";
 import { variables } from "../variables/tables.ts";
+import { websocketTriggers } from "../websocket-triggers/tables.ts";
 
 /** Any table of items: of all their columns, three are touched here. */
 type Items = typeof variables;
@@ -42,6 +45,8 @@ export const KINDS: Record<string, Kind> = {
   resource: { table: items(resources) },
   variable: { table: items(variables) },
   schedule: { table: items(schedules) },
+  http_trigger: { table: items(httpTriggers), forget: forgetRoutes },
+  websocket_trigger: { table: items(websocketTriggers) },
   app: { table: items(apps) },
   raw_app: { table: items(rawApps) },
 };

@@ -36,20 +36,30 @@ export async function preprocessedArguments(
   return { args, preprocessor_input: JSON.stringify(input) };
 }
 
-function takesEvent(parameters: ParameterBinding[]): boolean {
+/** Whether it is handed one event, rather than arguments by name. */
+export function takesEvent(parameters: ParameterBinding[]): boolean {
   const [first, ...others] = parameters;
   return others.length === 0 && first?.name === "event" && first.kind === "named";
 }
 
 /** The payload stands in `body` as it was sent, whatever its shape. */
 function eventOf(request: Request, payload: Payload) {
-  const headers = [...request.headers].filter(([name]) => !CREDENTIALS.has(name));
-  const query = [...new URL(request.url).searchParams].filter(([name]) => name !== "token");
   return {
     kind: KIND,
     body: payload.value ?? {},
     raw_string: payload.text,
-    headers: Object.fromEntries(headers),
-    query: Object.fromEntries(query),
+    headers: headersOf(request),
+    query: queryOf(request),
   };
+}
+
+/** What a request's headers tell a script: all but credentials. @param but the name of another one that is none of it */
+export function headersOf(request: Request, but?: string): Record<string, string> {
+  const told = [...request.headers].filter(([name]) => !CREDENTIALS.has(name) && name !== but);
+  return Object.fromEntries(told);
+}
+
+/** The same of its query: all but the caller's token. */
+export function queryOf(request: Request): Record<string, string> {
+  return Object.fromEntries([...new URL(request.url).searchParams].filter(([name]) => name !== "token"));
 }

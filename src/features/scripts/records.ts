@@ -17,7 +17,7 @@ export const LANGUAGES = [
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
 /** What every request to the script's webhooks must prove. */
-const SignatureRule = z
+export const SignatureRule = z
   .object({
     scheme: z.enum(SIGNATURE_SCHEMES),
     secret: z.string().min(1, "must be the path of the variable that holds the shared secret"),

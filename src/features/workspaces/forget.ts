@@ -4,6 +4,7 @@ import type { App } from "../../context.ts";
 import type { Reader } from "../../database/database.ts";
 import { forgetFlows } from "../flows/versions.ts";
 import { forgetErrorHandler } from "../handlers/settings-cache.ts";
+import { forgetRoutes } from "../http-triggers/table.ts";
 import { forgetScripts } from "../scripts/versions.ts";
 import { forgetTokens } from "../tokens/cache.ts";
 import { tokens } from "../tokens/tables.ts";
@@ -28,6 +29,7 @@ export function forgetWorkspace(app: App, workspace_id: string, hashes: readonly
   forgetKey(app, workspace_id);
   forgetScripts(app, workspace_id);
   forgetFlows(app, workspace_id);
+  forgetRoutes(app);
   forgetEnvironment(app, workspace_id);
   forgetUsage(app, workspace_id);
   forgetErrorHandler(app, workspace_id);

@@ -1,0 +1,185 @@
+/** Who may call a route: what its author asks of callers, and whether a request proves it. */
+import { timingSafeEqual } from "node:crypto";
+import type { Context, WorkspaceContext } from "../../context.ts";
+import { BadRequest, Forbidden, Internal, NotFound, SvcError, Unauthorized } from "../../errors.ts";
+import { sha256 } from "../../lib/ids.ts";
+import { verifiedRequest } from "../jobs/signatures.ts";
+import { resolveTarget } from "../jobs/submit.ts";
+import { canRead } from "../permissions.ts";
+import { resourceForServer, valueForCaller } from "../resources/references.ts";
+import { checkScopes } from "../tokens/scopes.ts";
+import { readValueForServer } from "../variables/server-value.ts";
+import { getVariable } from "../variables/service.ts";
+import { resolveMember } from "../workspaces/members.ts";
+import type { HttpTrigger } from "./tables.ts";
+
+type Rule = Pick<
+  HttpTrigger,
+  "authentication_method" | "authentication_resource_path" | "signature" | "http_method"
+>;
+
+const VARIABLE = "$var:";
+const API_KEY_HEADER = "x-api-key";
+
+/**
+ * Checks what a route's author says of its authentication. A secret is one that the author may read: what the route
+ * accepts would tell the others of it.
+ * @throws BadRequest naming the field
+ */
+export async function checkSecrets(ctx: WorkspaceContext, rule: Rule): Promise<void> {
+  const { authentication_method: method, authentication_resource_path: path, signature } = rule;
+  if ((method === "signature") !== (signature !== null)) {
+    throw new BadRequest("`signature` goes with `authentication_method` signature, and only with it");
+  }
+  if (method === "signature") {
+    if (rule.http_method !== "post") throw new BadRequest("`http_method`: what is signed is a `post`");
+    return readable("signature.secret", () => getVariable(ctx, signature!.secret));
+  }
+  if (method !== "api_key" && method !== "basic_http") {
+    if (path === null) return;
+    throw new BadRequest("`authentication_resource_path` goes with api_key and basic_http");
+  }
+  if (path === null)
+    throw new BadRequest(`\`authentication_resource_path\` is missing: ${method} needs a secret`);
+  await readable("authentication_resource_path", async () => {
+    if (path.startsWith(VARIABLE)) return getVariable(ctx, path.slice(VARIABLE.length));
+    return toSecret(method, path, await valueForCaller(ctx, path));
+  });
+}
+
+async function readable(field: string, read: () => Promise<unknown>): Promise<void> {
+  try {
+    await read();
+  } catch (cause) {
+    if (cause instanceof NotFound || cause instanceof BadRequest || cause instanceof Forbidden) {
+      throw new BadRequest(`\`${field}\`: ${cause.message}`, { cause });
+    }
+    throw cause;
+  }
+}
+
+/** What a caller must send: in which header, and its value. */
+interface Secret {
+  header: string;
+  value: string;
+}
+
+/** @throws BadRequest when the resource does not hold it */
+function toSecret(method: "api_key" | "basic_http", path: string, value: unknown): Secret {
+  const fields = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
+  const text = (name: string) => {
+    const found = fields[name];
+    if (typeof found === "string" && found !== "") return found;
+    throw new BadRequest(`resource ${path} holds no text in \`${name}\`, which ${method} needs`);
+  };
+  if (method === "basic_http")
+    return { header: "authorization", value: basic(`${text("username")}:${text("password")}`) };
+  const header = fields.api_key_header === undefined ? API_KEY_HEADER : text("api_key_header");
+  return { header: checkHeader(path, header), value: text("api_key_secret") };
+}
+
+function checkHeader(path: string, header: string): string {
+  if (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(header)) return header.toLowerCase();
+  throw new BadRequest(`resource ${path}: \`api_key_header\` must be the name of a header (RFC 9110 §5.1)`);
+}
+
+/** RFC 7617 §2 */
+function basic(pair: string): string {
+  return `Basic ${Buffer.from(pair).toString("base64")}`;
+}
+
+export interface Proven {
+  /** The caller's request, or the same with its body read and verified. */
+  request: Request;
+  /** The header that proved it, which is none of the script's business. */
+  header: string | undefined;
+}
+
+/**
+ * @param owner in whose name the route runs
+ * @throws Unauthorized, Forbidden, NotFound (the caller may not know of the route), Internal when the secret cannot be had
+ */
+export async function authenticate(
+  ctx: Context,
+  owner: WorkspaceContext,
+  route: HttpTrigger,
+  limit: number,
+): Promise<Proven> {
+  const { request } = ctx;
+  switch (route.authentication_method) {
+    case "none":
+      return { request, header: undefined };
+    case "token":
+      await requireRights(ctx, route);
+      return { request, header: undefined };
+    case "signature": {
+      const rule = route.signature!;
+      const { workspace_id } = route;
+      return {
+        request: await verifiedRequest(ctx.app, request, { workspace_id, rule, limit }),
+        header: undefined,
+      };
+    }
+    case "api_key":
+    case "basic_http": {
+      const { header, value } = await secretOf(owner, route, route.authentication_method);
+      const sent = request.headers.get(header);
+      if (sent === null || !isEqual(sent.replace(/^basic /i, "Basic "), value)) {
+        throw new Unauthorized(
+          route.authentication_method === "api_key"
+            ? `this route asks for its key in the header ${header}`
+            : "this route asks for a user name and a password (RFC 7617)",
+        );
+      }
+      return { request, header };
+    }
+  }
+}
+
+/** Digests have one length, so that nothing tells how much of a guess was right. */
+function isEqual(a: string, b: string): boolean {
+  return timingSafeEqual(Buffer.from(sha256(a), "hex"), Buffer.from(sha256(b), "hex"));
+}
+
+async function secretOf(
+  owner: WorkspaceContext,
+  { path: route, authentication_resource_path }: HttpTrigger,
+  method: "api_key" | "basic_http",
+): Promise<Secret> {
+  const path = authentication_resource_path!;
+  try {
+    if (!path.startsWith(VARIABLE)) return toSecret(method, path, await resourceForServer(owner, path));
+    const value = await readValueForServer(
+      owner.app,
+      owner.caller.member.workspace_id,
+      path.slice(VARIABLE.length),
+    );
+    if (!value) throw new NotFound(`variable ${path}`);
+    return method === "api_key"
+      ? { header: API_KEY_HEADER, value }
+      : { header: "authorization", value: basic(value) };
+  } catch (cause) {
+    if (!(cause instanceof SvcError)) throw cause;
+    throw new Internal(`the secret of the HTTP route ${route} cannot be read`, { cause });
+  }
+}
+
+/** The caller must be a member who may see the route, and run what it runs. */
+async function requireRights(ctx: Context, route: HttpTrigger): Promise<void> {
+  const { identity } = ctx.caller;
+  const { workspace_id, path } = route;
+  if (!identity) throw new Unauthorized("this route asks for a valid token");
+  const bound = identity.token?.workspace_id;
+  if (bound !== undefined && bound !== workspace_id) {
+    throw new Unauthorized("the token is bound to another workspace");
+  }
+  const member = await resolveMember(ctx.app, identity, workspace_id);
+  if (!member || member.disabled)
+    throw new Unauthorized("the token is not that of a member who may call this route");
+  if (!canRead(member, path, route.extra_perms))
+    throw new Forbidden(`${member.username} may not call this route`);
+  if (route.static_asset_config)
+    return checkScopes(identity, { domain: "http_triggers", action: "read" }, path);
+  const caller: WorkspaceContext = { ...ctx, caller: { identity, member } };
+  await resolveTarget(caller, route.is_flow ? { flow: route.script_path } : { path: route.script_path });
+}
