@@ -24,6 +24,10 @@ const NOUNS: Record<string, Noun> = {
   flow: { summary: "deploy, run, list and draw flows", load: () => import("./commands/flow.ts") },
   variable: { summary: "read and write variables and secrets", load: () => import("./commands/variable.ts") },
   schedule: { summary: "run scripts and flows at given times", load: () => import("./commands/schedule.ts") },
+  trigger: {
+    summary: "run scripts and flows by HTTP routes and WebSocket messages",
+    load: () => import("./commands/trigger.ts"),
+  },
   webhook: {
     summary: "tell other services of what changes in a workspace",
     load: () => import("./commands/webhook.ts"),

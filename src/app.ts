@@ -36,6 +36,7 @@ import { createRescuer } from "./worker/rescuer.ts";
 import { createScheduler } from "./worker/scheduler.ts";
 import { createTokenNotifier } from "./worker/token-expiry.ts";
 import { createWebhookSender } from "./worker/webhook-sender.ts";
+import { createWebsocketListener } from "./worker/websocket-listener.ts";
 import { createWorker } from "./worker/worker.ts";
 
 const MB = 1_000_000;
@@ -152,6 +153,11 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       const sender = createWebhookSender(app);
       sender.start();
       started.push(() => sender.stop());
+
+      const listener = createWebsocketListener(app);
+      listener.start();
+      started.push(() => listener.stop());
+
       const pruner = createPruner(app);
       pruner.start();
       started.push(() => pruner.stop());

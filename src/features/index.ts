@@ -59,6 +59,7 @@ import { storageOperations } from "./storage/operations.ts";
 import { tokenOperations } from "./tokens/operations.ts";
 import { runnableTokenOperations } from "./tokens/runnable-operations.ts";
 import { scopeListOperation } from "./tokens/scope-list.ts";
+import { triggersCountOperations } from "./triggers/operations.ts";
 import { userExportOperations } from "./users/export-operations.ts";
 import { memberOperations } from "./users/member-operations.ts";
 import { userOperations } from "./users/operations.ts";
@@ -69,6 +70,7 @@ import { setupOperations } from "./users/setup-operations.ts";
 import { variableOperations } from "./variables/operations.ts";
 import { instanceWebhookOperations } from "./webhooks/instance-operations.ts";
 import { webhookOperations } from "./webhooks/operations.ts";
+import { websocketTriggerOperations } from "./websocket-triggers/operations.ts";
 import { autoInviteOperations } from "./workspaces/auto-invite.ts";
 import { defaultOperations } from "./workspaces/default-operations.ts";
 import { environmentOperations } from "./workspaces/environment.ts";
@@ -163,6 +165,8 @@ export const features: Feature[] = [
   { file: "src/features/schedules/operations.ts", operations: scheduleOperations },
   { file: "src/features/http-triggers/operations.ts", operations: httpTriggerOperations },
   { file: "src/features/http-triggers/serve-operations.ts", operations: routeOperations },
+  { file: "src/features/websocket-triggers/operations.ts", operations: websocketTriggerOperations },
+  { file: "src/features/triggers/operations.ts", operations: triggersCountOperations },
   { file: "src/features/webhooks/operations.ts", operations: webhookOperations },
   { file: "src/features/webhooks/instance-operations.ts", operations: instanceWebhookOperations },
   { file: "src/http/openapi.ts", operations: [openapiOperation(() => operations)] },

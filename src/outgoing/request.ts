@@ -84,9 +84,7 @@ async function connect(
   host: string,
   signal: AbortSignal,
 ): Promise<Response> {
-  const found = isIP(host) > 0 ? [host] : await addressesOf(host, signal);
-  const allowed = found.filter((address) => request.targets.allows(host, address));
-  if (allowed.length === 0) throw refused(host);
+  const allowed = await allowedAddresses(host, request.targets, signal);
   for (const [index, address] of allowed.entries()) {
     try {
       return await fetchFrom(address, request, url, host, signal);
@@ -115,6 +113,21 @@ function fetchFrom(
     signal,
     ...(url.protocol === "https:" && isIP(host) === 0 ? { tls: { serverName: host } } : {}),
   });
+}
+
+/**
+ * The addresses of a host that may be connected to, one or more.
+ * @throws OutgoingError when there are none; whatever its name could not be resolved for
+ */
+export async function allowedAddresses(
+  host: string,
+  targets: Targets,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const found = isIP(host) > 0 ? [host] : await addressesOf(host, signal);
+  const allowed = found.filter((address) => targets.allows(host, address));
+  if (allowed.length === 0) throw refused(host);
+  return allowed;
 }
 
 async function addressesOf(host: string, signal: AbortSignal): Promise<string[]> {
@@ -169,7 +182,7 @@ function codeOf(cause: unknown): string {
 }
 
 /** Never the message itself: it may name the whole address. */
-function reasonOf(cause: unknown): string {
+export function reasonOf(cause: unknown): string {
   const code = codeOf(cause);
   return REASONS[code] ?? (code === "" ? "the request failed" : `the request failed (${code})`);
 }

@@ -3,6 +3,7 @@ import type { App, Context, WorkspaceContext } from "../../context.ts";
 import { BadRequest, Internal, MethodNotAllowed, NotFound, Unauthorized } from "../../errors.ts";
 import { errorResponse } from "../../http/respond.ts";
 import { discardUploads } from "../jobs/form-data.ts";
+import { preprocessorOf } from "../jobs/preprocessor-input.ts";
 import { resultResponse } from "../jobs/response-control.ts";
 import { submitAndStream } from "../jobs/stream-answers.ts";
 import {
@@ -134,11 +135,4 @@ async function submissionOf(
     await discardUploads(owner.request);
     throw error;
   }
-}
-
-/** A flow's preprocessor is a step of its own, and is handed the whole request. */
-function preprocessorOf(found: Runnable) {
-  if (found.kind === "script") return found.script.version.preprocessor_parameters;
-  const isFlowPreprocessed = found.flow.value.preprocessor_module !== undefined;
-  return isFlowPreprocessed ? [{ name: "event", kind: "named" as const }] : undefined;
 }

@@ -4,6 +4,7 @@
  */
 import type { ParameterBinding } from "../../runner/types.ts";
 import { type ArgumentOptions, type Payload, readPayload, type Source, toArguments } from "./arguments.ts";
+import type { Runnable } from "./submit.ts";
 
 const KIND = "webhook";
 
@@ -34,6 +35,12 @@ export async function preprocessedArguments(
     ? { event: eventOf(request, payload) }
     : { ...(JSON.parse(args) as object), wm_trigger: { kind: KIND } };
   return { args, preprocessor_input: JSON.stringify(input) };
+}
+
+/** The parameters of what runs before; undefined where nothing does. A flow's preprocessor is a step of its own, and is handed the whole request. */
+export function preprocessorOf(found: Runnable): ParameterBinding[] | undefined {
+  if (found.kind === "script") return found.script.version.preprocessor_parameters;
+  return found.flow.value.preprocessor_module ? [{ name: "event", kind: "named" }] : undefined;
 }
 
 /** Whether it is handed one event, rather than arguments by name. */

@@ -15,14 +15,13 @@ import type { ParameterBinding } from "../../runner/types.ts";
 import { argumentsOf, type Source } from "./arguments.ts";
 import { discardUploads } from "./form-data.ts";
 import { idempotencyKey, submitOnce } from "./idempotency.ts";
-import { preprocessedArguments } from "./preprocessor-input.ts";
+import { preprocessedArguments, preprocessorOf } from "./preprocessor-input.ts";
 import { resultResponse } from "./response-control.ts";
 import { verifiedRequest } from "./signatures.ts";
 import { submitAndStream } from "./stream-answers.ts";
 import {
   flowSubmission,
   RUN_FLOW,
-  type Runnable,
   refuseBeyond,
   resolveTarget,
   type Submission,
@@ -95,12 +94,6 @@ async function toSubmission(
     await discardUploads(ctx.request);
     throw error;
   }
-}
-
-/** A flow's preprocessor is a step of its own, and is handed the whole request. */
-function preprocessorOf(found: Runnable): ParameterBinding[] | undefined {
-  if (found.kind === "script") return found.script.version.preprocessor_parameters;
-  return found.flow.value.preprocessor_module ? [{ name: "event", kind: "named" }] : undefined;
 }
 
 async function readArguments(

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { type Operation, operation, responds } from "../../http/operation.ts";
 import { hasLicense } from "../license/service.ts";
+import { usedTriggers } from "../triggers/counts.ts";
 import { editSettings, readSettings } from "./settings.ts";
 import { usageOf } from "./usage.ts";
 
@@ -71,7 +72,6 @@ export const getWorkspaceUsage = operation({
   run: (ctx, { workspace }) => usageOf(ctx.app, { workspace_id: workspace }),
 });
 
-/** There are neither HTTP routes nor websocket triggers to use: their tables come with them. */
 export const getUsedTriggers = operation({
   name: "getUsedTriggers",
   method: "GET",
@@ -79,7 +79,7 @@ export const getUsedTriggers = operation({
   access: "member",
   summary: "Say which kinds of triggers the workspace uses",
   responds: responds.json(z.object({ http_routes_used: z.boolean(), websocket_used: z.boolean() })),
-  run: () => ({ http_routes_used: false, websocket_used: false }),
+  run: (ctx, { workspace }) => usedTriggers(ctx.app, workspace),
 });
 
 export const usageOperations: Operation[] = [

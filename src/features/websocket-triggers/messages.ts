@@ -1,0 +1,159 @@
+/** What a message becomes: whether it passes, and the job that it starts. */
+import { and, eq } from "drizzle-orm";
+import type { App, WorkspaceContext } from "../../context.ts";
+import type { Tx } from "../../database/database.ts";
+import type { JobFinished } from "../../events/events.ts";
+import { contains } from "../../lib/contains.ts";
+import { newJobId } from "../../lib/ids.ts";
+import { jobs } from "../../queue/tables.ts";
+import { preprocessorOf, takesEvent } from "../jobs/preprocessor-input.ts";
+import { flowSubmission, resolveTarget, scriptSubmission, type Target } from "../jobs/submit.ts";
+import { contextOf, submitTriggered, type Trigger } from "../jobs/triggered.ts";
+import { type MessageFilter, type WebsocketTrigger, websocketTriggers } from "./tables.ts";
+
+const KIND = "websocket";
+
+/** Another server's worker may end a job that this one started: then nothing is told here. */
+const LOOK_MS = 1_000;
+
+/** A trigger as this server listens for it: while the row says so, and is as it was. */
+export interface Held {
+  row: WebsocketTrigger;
+  server: string;
+}
+
+/** The row, as long as this server holds it. */
+export function isHeld({ row, server }: Held) {
+  return and(
+    eq(websocketTriggers.workspace_id, row.workspace_id),
+    eq(websocketTriggers.path, row.path),
+    eq(websocketTriggers.server_id, server),
+    eq(websocketTriggers.edited_at, row.edited_at),
+  );
+}
+
+/** Whether a message has all that the filters ask for; without filters every message passes. */
+export function passes(filters: readonly MessageFilter[], message: string): boolean {
+  if (filters.length === 0) return true;
+  let value: unknown;
+  try {
+    value = JSON.parse(message);
+  } catch {
+    return false;
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const fields = value as Record<string, unknown>;
+  return filters.every(({ key, value: part }) => Object.hasOwn(fields, key) && contains(fields[key], part));
+}
+
+/** A job that was started, and its end. */
+export interface Started {
+  ended: Promise<JobFinished>;
+}
+
+/**
+ * Starts what the trigger runs for a message.
+ * @param url that the message came from
+ * @returns undefined when the trigger is no longer this server's
+ * @throws NotFound, BadRequest, Unavailable when it cannot start
+ */
+export function startForMessage(
+  app: App,
+  held: Held,
+  message: string,
+  url: string,
+): Promise<Started | undefined> {
+  const { script_path, is_flow } = held.row;
+  return start(app, held, is_flow ? { flow: script_path } : { path: script_path }, { msg: message }, { url });
+}
+
+/** Runs a script or flow for what it returns: an address, or what is sent first. @throws as `startForMessage` */
+export function startForResult(
+  app: App,
+  held: Held,
+  target: Target,
+  args: Record<string, unknown>,
+): Promise<Started | undefined> {
+  return start(app, held, target, args, undefined);
+}
+
+async function start(
+  app: App,
+  held: Held,
+  target: Target,
+  args: Record<string, unknown>,
+  event: { url: string } | undefined,
+): Promise<Started | undefined> {
+  const { workspace_id, email, path } = held.row;
+  const trigger: Trigger = { workspace_id, email, kind: KIND, created_by: `ws-${path}` };
+  const ctx = await contextOf(app, trigger, (tx) => stillHeld(app, tx, held));
+  const found = await resolveTarget(ctx, target);
+  const text = JSON.stringify(args);
+  const submission =
+    found.kind === "script"
+      ? await scriptSubmission(ctx, found.script, text, {})
+      : await flowSubmission(ctx, found.flow, text, {});
+  const parameters = event && preprocessorOf(found);
+  if (event && parameters) {
+    const input = takesEvent(parameters)
+      ? { event: { kind: KIND, ...args, ...event } }
+      : { ...args, wm_trigger: { kind: KIND, websocket: event } };
+    submission.preprocessor_input = JSON.stringify(input);
+  }
+  return submitAndFollow(ctx, (job_id) => submitTriggered(ctx, submission, trigger, { job_id }));
+}
+
+/** In the transaction that stores the job: so of several servers one starts it, whatever each believes. */
+async function stillHeld(app: App, tx: Tx, held: Held): Promise<boolean> {
+  const rows = await tx
+    .update(websocketTriggers)
+    .set({ last_server_ping: app.clock() })
+    .where(isHeld(held))
+    .returning({ path: websocketTriggers.path });
+  return rows.length > 0;
+}
+
+async function submitAndFollow(
+  { app }: WorkspaceContext,
+  submit: (job_id: string) => Promise<string | undefined>,
+): Promise<Started | undefined> {
+  const id = newJobId();
+  const { promise: ended, resolve } = Promise.withResolvers<JobFinished>();
+  const unfollow = app.events.onFinished(id, resolve);
+  const look = setInterval(() => {
+    storedEnd(app, id).then(
+      (end) => end && resolve(end),
+      // The next look may find it.
+      () => {},
+    );
+  }, LOOK_MS);
+  const stop = () => {
+    clearInterval(look);
+    unfollow();
+  };
+  void ended.then(stop);
+  try {
+    if ((await submit(id)) !== undefined) return { ended };
+  } catch (cause) {
+    stop();
+    throw cause;
+  }
+  stop();
+  return undefined;
+}
+
+/** Of a job that is gone without a trace nothing more will come. */
+async function storedEnd(app: App, id: string): Promise<JobFinished | undefined> {
+  const [job] = await app.db.read
+    .select({ state: jobs.state, status: jobs.status, result: jobs.result, workspace_id: jobs.workspace_id })
+    .from(jobs)
+    .where(eq(jobs.id, id));
+  if (!job) return { id, workspace_id: "", status: "canceled", result: "null" };
+  if (job.state !== "completed") return undefined;
+  return {
+    id,
+    workspace_id: job.workspace_id,
+    status: job.status ?? "success",
+    result: job.result ?? "null",
+  };
+}
