@@ -97,7 +97,7 @@ export interface Declaration<A extends Access, P extends string, Q, B, R> {
   ownWrites?: boolean;
   /**
    * Allows any origin: job runs, results and approvals are called from pages elsewhere. `any method`: by every method,
-   * with every header.
+   * with every header; HEAD is then answered as GET is.
    */
   cors?: boolean | "any method";
   /** Asked for all the time by probes, and cheap: calls without known credentials are not counted. */

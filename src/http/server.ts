@@ -36,16 +36,20 @@ export function mount(
     const handle = toHandler(app, hooks, op, door, site, identify);
     const finish = finisher(app, proxies, op);
     const route = rootOf(op) + toRoute(op.path);
-    h3.on(op.method, route, (event) => handle(event.req, event.context.params ?? {}));
+    const answer = (event: { req: Request; context: { params?: Record<string, string> } }) =>
+      handle(event.req, event.context.params ?? {});
+    h3.on(op.method, route, answer);
     if (op.cors) {
-      const answer = (status: number) => (event: { req: Request }) => {
+      const plainly = (status: number) => (event: { req: Request }) => {
         const response = new Response(null, { status });
         finish(event.req, requestId(event.req), response);
         if (delivered.has(op.path)) consent(event.req, response);
         return response;
       };
-      h3.on("OPTIONS", route, answer(204));
-      if (op.method !== "GET") h3.on("HEAD", route, answer(200));
+      h3.on("OPTIONS", route, plainly(204));
+      if (op.cors === "any method") {
+        if (op.method === "GET") h3.on("HEAD", route, answer);
+      } else if (op.method !== "GET") h3.on("HEAD", route, plainly(200));
     }
   }
   const finish = finisher(app, proxies, undefined);

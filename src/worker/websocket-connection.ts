@@ -4,7 +4,13 @@
 import type { App } from "../context.ts";
 import { SvcError } from "../errors.ts";
 import type { JobFinished } from "../events/events.ts";
-import { type Held, isHeld, type Started, startForResult } from "../features/websocket-triggers/messages.ts";
+import {
+  checkOwner,
+  type Held,
+  isHeld,
+  type Started,
+  startForResult,
+} from "../features/websocket-triggers/messages.ts";
 import { checkUrl, runnableOf } from "../features/websocket-triggers/service.ts";
 import { websocketTriggers } from "../features/websocket-triggers/tables.ts";
 import { OutgoingError } from "../outgoing/request.ts";
@@ -51,6 +57,7 @@ export function keepConnected(app: App, held: Held): Close {
   /** @returns why it is over */
   async function once(): Promise<string> {
     try {
+      await checkOwner(app, held);
       const url = await urlOf();
       const messages = new Inbox(app, held, url, show);
       inbox = messages;

@@ -392,6 +392,14 @@ describe("callers are asked", () => {
     expect((await nobody("POST", plain.url, {}, { "x-api-key": "secret-key" })).status).toBe(200);
     await expectOk(ask("POST", `/w/acme/variables/update/${at}`, { value: "other" }));
     expect((await nobody("POST", plain.url, {}, { "x-api-key": "secret-key" })).status).toBe(401);
+    const elsewhere = {
+      path: `u/ann/api_${at.slice(8)}`,
+      value: { api_key_secret: `$var:${at}` },
+      resource_type: "any",
+    };
+    await expectOk(ask("POST", "/w/acme/resources/create", elsewhere));
+    const away = route({ ...asks, authentication_resource_path: elsewhere.path });
+    expect((await ask("POST", `${base}/create`, away)).text).toContain("below u/ann/ alone");
     await expectOk(ask("DELETE", `/w/acme/variables/delete/${at}`));
     expect((await nobody("POST", plain.url, {}, { "x-api-key": "other" })).status).toBe(500);
   });
@@ -464,6 +472,9 @@ describe("files", () => {
     expect((await get("/docs/")).text).toBe("docs");
     expect((await get("/orders/7")).text).toBe(INDEX);
     expect((await get("/none.js")).status).toBe(404);
+    const head = await nobody("HEAD", `${url}/app.js`);
+    expect([head.status, head.text, head.headers.get("content-length")]).toEqual([200, "", "5"]);
+    expect((await nobody("HEAD", `${url}/none.js`)).status).toBe(404);
     expect((await get("/%2e%2e%2fsecret.txt")).status).toBe(400);
     expect((await nobody("POST", `${url}/app.js`)).status).toBe(405);
     const taken = await ask(

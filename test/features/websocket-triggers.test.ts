@@ -274,6 +274,27 @@ describe("what goes wrong", () => {
     await remove(path);
   });
 
+  test("nothing is connected to in the name of who has left", async () => {
+    using peer = startPeer();
+    const cid = await server.member("acme", "cid");
+    const path = "u/cid/ws";
+    await deploy(cid.ask, "acme", "u/cid/say", "export const main = (msg: string) => msg");
+    await expectOk(
+      cid.ask("POST", `${base}/create`, trigger({ path, script_path: "u/cid/say", url: peer.url })),
+    );
+    await peer.connected();
+    await expectOk(ask("DELETE", "/w/acme/users/delete/cid"));
+    peer.send("x");
+    expect(await errorOf(path)).toContain("no active member");
+    for (const socket of peer.open) socket.close();
+    await until(
+      async () => ((await get(path)).error.includes("no active member") ? true : undefined),
+      "the error",
+    );
+    expect(await runsOf(path)).toEqual([]);
+    await remove(path);
+  });
+
   test("pauses grow, are spread, and end at a minute", () => {
     expect([1, 2, 3, 4, 5].map((failures) => pauseAfter(failures, () => 1))).toEqual([
       1e3, 2e3, 4e3, 8e3, 16e3,
@@ -290,10 +311,12 @@ test("of many messages no more are taken than may run, and none is lost", async 
   const path = await create({ url: peer.url, script_path: "u/admin/gate" });
   await peer.connected();
   const file = `${server.data_dir}/gate`;
-  const padding = "x".repeat(200_000);
+  const padding = "x".repeat(350_000);
   for (let n = 0; n < 40; n++) peer.send(JSON.stringify({ n, gate: file, padding }));
   await until(async () => ((await runsOf(path)).length === 10 ? true : undefined), "ten runs");
   expect((await runsOf(path)).length).toBe(10);
+  // What is not taken waits with the sender.
+  expect([...peer.open][0]!.getBufferedAmount()).toBeGreaterThan(0);
   await Bun.write(file, "");
   expect(await ran(path, 40)).toHaveLength(40);
   await remove(path);

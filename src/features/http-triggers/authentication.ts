@@ -43,7 +43,8 @@ export async function checkSecrets(ctx: WorkspaceContext, rule: Rule): Promise<v
     throw new BadRequest(`\`authentication_resource_path\` is missing: ${method} needs a secret`);
   await readable("authentication_resource_path", async () => {
     if (path.startsWith(VARIABLE)) return getVariable(ctx, path.slice(VARIABLE.length));
-    return toSecret(method, path, await valueForCaller(ctx, path));
+    await valueForCaller(ctx, path);
+    return toSecret(method, path, await resourceForServer(ctx, path));
   });
 }
 

@@ -62,8 +62,17 @@ const written = {
   static_asset_config: orNull(StaticAssets),
 };
 
-/** How it was said first: two flags, which the newer fields stand for. */
-function settled<T extends Written>({ is_async, requires_auth, ...body }: T) {
+const EditRoute = z.object(written);
+const NewRoute = z.object({
+  ...written,
+  enabled: z
+    .boolean()
+    .nullish()
+    .transform((value) => value ?? true),
+});
+
+/** How it was said first: by two flags, which the newer fields stand for. */
+function settled<T extends z.output<typeof EditRoute>>({ is_async, requires_auth, ...body }: T) {
   return {
     ...body,
     request_type: body.request_type ?? (is_async ? ("async" as const) : ("sync" as const)),
@@ -71,20 +80,6 @@ function settled<T extends Written>({ is_async, requires_auth, ...body }: T) {
       body.authentication_method ?? (requires_auth ? ("token" as const) : ("none" as const)),
   };
 }
-
-const Written = z.object(written);
-type Written = z.output<typeof Written>;
-
-const EditRoute = Written.transform(settled);
-const NewRoute = z
-  .object({
-    ...written,
-    enabled: z
-      .boolean()
-      .nullish()
-      .transform((value) => value ?? true),
-  })
-  .transform(settled);
 
 const HttpTriggerRecord = z
   .object({
@@ -131,7 +126,7 @@ export const createHttpTrigger = operation({
   responds: responds.created("the path it is kept at"),
   audit: { operation: "http_triggers.create", action_kind: "Create" },
   run: async (ctx, { body }) => {
-    await service.createRoute(ctx, body as Parameters<typeof service.createRoute>[1]);
+    await service.createRoute(ctx, settled(body));
     return body.path;
   },
 });
@@ -146,7 +141,7 @@ export const updateHttpTrigger = operation({
   responds: responds.text("the path it is kept at"),
   audit: { operation: "http_triggers.update", action_kind: "Update" },
   run: async (ctx, { path, body }) => {
-    await service.updateRoute(ctx, path, body as service.RouteBody);
+    await service.updateRoute(ctx, path, settled(body));
     return body.path;
   },
 });

@@ -55,7 +55,8 @@ async function matchOf(app: App, method: string, path: string): Promise<Match<Ht
   // A slash at the end changes nothing; one inside of a part comes percent-encoded, and stays inside.
   const parts = path.replace(/\/$/, "").split("/").map(decodeURIComponent);
   const table = await routesOf(app);
-  const match = table.find(method.toLowerCase(), parts);
+  // RFC 9110 §9.3.2: the same without its content.
+  const match = table.find(method === "HEAD" ? "get" : method.toLowerCase(), parts);
   if (match) return match;
   const others = table.methodsAt(parts).map((other) => other.toUpperCase());
   if (others.length === 0) throw new NotFound(`there is no route ${method} ${ROOT}${path}`);

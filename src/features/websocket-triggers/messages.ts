@@ -77,6 +77,15 @@ export function startForResult(
   return start(app, held, target, args, undefined);
 }
 
+/** @throws BadRequest when it could start nothing: whoever set it up has left, or the workspace is archived */
+export async function checkOwner(app: App, held: Held): Promise<void> {
+  await contextOf(app, triggerOf(held));
+}
+
+function triggerOf({ row: { workspace_id, email, path } }: Held): Trigger {
+  return { workspace_id, email, kind: KIND, created_by: `ws-${path}` };
+}
+
 async function start(
   app: App,
   held: Held,
@@ -84,8 +93,7 @@ async function start(
   args: Record<string, unknown>,
   event: { url: string } | undefined,
 ): Promise<Started | undefined> {
-  const { workspace_id, email, path } = held.row;
-  const trigger: Trigger = { workspace_id, email, kind: KIND, created_by: `ws-${path}` };
+  const trigger = triggerOf(held);
   const ctx = await contextOf(app, trigger, (tx) => stillHeld(app, tx, held));
   const found = await resolveTarget(ctx, target);
   const text = JSON.stringify(args);
