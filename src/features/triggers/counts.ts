@@ -4,7 +4,7 @@ import type { App } from "../../context.ts";
 import { containsText } from "../../database/conditions.ts";
 import { httpTriggers } from "../http-triggers/tables.ts";
 import { schedules } from "../schedules/tables.ts";
-import { parseScope } from "../tokens/scopes.ts";
+import { runnablesOf } from "../tokens/scopes.ts";
 import { tokens } from "../tokens/tables.ts";
 import { websocketTriggers } from "../websocket-triggers/tables.ts";
 
@@ -86,10 +86,7 @@ async function countWebhooks(app: App, { workspace_id, path, is_flow }: Counted)
   return rows.filter(
     ({ scopes, expiration }) =>
       (expiration === null || expiration > now) &&
-      scopes?.some((scope) => {
-        const grant = parseScope(scope);
-        return grant?.action === "run" && grant.kind === kind && grant.resources.includes(path);
-      }),
+      runnablesOf(scopes).some((runnable) => runnable.kind === kind && runnable.path === path),
   ).length;
 }
 
