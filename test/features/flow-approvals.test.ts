@@ -114,6 +114,35 @@ describe("signed links", () => {
     await expectOk(ask("POST", `${open}/queue/cancel/${flow}`, {}));
   });
 
+  test("read what the step came to, and nothing beside it", async () => {
+    const flow = await start([asks({ required_events: 2 }), after], ask, {
+      failure_module: script("failure", "export const main = () => 0"),
+    });
+    const job = await waiting(flow);
+    const { resume } = await urls(job, 3, "ann");
+    const [, secret] = resume.match(/([0-9a-f]{64})/)!;
+    const read = (id: string, query: string) =>
+      nobody("GET", `${open}/completed/get_result/${id}?suspended_job=${job}&${query}`);
+    const right = `resume_id=3&approver=ann&secret=${secret}`;
+    const answer = await read(job, right);
+    expect([answer.status, answer.json()]).toEqual([200, "asked"]);
+    for (const wrong of [right.replace("=3", "=4"), right.replace("ann", "bob"), "resume_id=3&secret=00"]) {
+      expect((await read(job, wrong)).status).toBe(401);
+    }
+    expect((await read(flow, right)).status).toBe(404);
+    // Without a signature, a stranger is told to log in.
+    expect((await nobody("GET", `${open}/completed/get_result/${job}`)).status).toBe(400);
+
+    expect(await get(flow)).toMatchObject({
+      suspend: 2,
+      flow_status: { failure_module: { type: "WaitingForPriorSteps", parent_module: "a" } },
+    });
+    await nobody("POST", resume, {});
+    expect((await get(flow)).suspend).toBe(1);
+    await nobody("POST", (await urls(job, 4)).resume, {});
+    expect((await ended(flow)).suspend).toBeUndefined();
+  });
+
   test("a refusal fails the flow, or goes on where the step says so", async () => {
     const flow = await start([asks(), after]);
     const { cancel } = await urls(await waiting(flow), 1, "Bob");

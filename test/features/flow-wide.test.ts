@@ -135,7 +135,7 @@ test.each([
       }),
     );
     ask = server.as(secret);
-    const result = await until(async () => {
+    const result: any = await until(async () => {
       const answer = await ask("GET", `/w/acme/jobs_u/completed/get_result/${id}`);
       return answer.status === 200 ? answer.json<{ error: object }>() : undefined;
     }, "the failure");

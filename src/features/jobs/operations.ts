@@ -3,10 +3,12 @@ import { z } from "zod";
 import type { Context } from "../../context.ts";
 import { NotFound } from "../../errors.ts";
 import { flag, type Operation, operation, responds, wholeNumber } from "../../http/operation.ts";
+import type { Job } from "../../queue/tables.ts";
+import { checkSignature, requestOf } from "../flows/approvals/signature.ts";
 import { flowFacts } from "../flows/run/status.ts";
 import { readLog } from "./logs.ts";
 import { isSuccess, JobRecord, LOG_TAIL, toRecord } from "./records.ts";
-import { findJob, getJob, rootOf } from "./service.ts";
+import { findJob, getJob, isWithin, rootOf } from "./service.ts";
 import { followJob } from "./stream-answers.ts";
 import { JobUpdate, jobUpdate } from "./updates.ts";
 
@@ -38,9 +40,40 @@ export const getJobById = operation({
 });
 
 async function getCompleted(ctx: Context, workspace: string, id: string) {
-  const job = await getJob(ctx, workspace, id);
-  if (job.state !== "completed") throw new NotFound(`job ${id} is not completed: it is ${job.state}`);
+  return completed(await getJob(ctx, workspace, id));
+}
+
+function completed(job: Job): Job {
+  if (job.state !== "completed") throw new NotFound(`job ${job.id} is not completed: it is ${job.state}`);
   return job;
+}
+
+/** Whoever holds a signed link to answer for a job reads what that job, and those below it, came to. */
+const SignedResultQuery = z.object({
+  json_path: z.string().optional(),
+  suspended_job: z.string().optional(),
+  resume_id: z.string().optional(),
+  secret: z.string().optional(),
+  approver: z.string().optional(),
+});
+
+/** @throws Unauthorized for a wrong signature; NotFound for a job that the signature is not about */
+async function getSigned(
+  ctx: Context,
+  workspace: string,
+  id: string,
+  { suspended_job, resume_id, secret, approver }: z.output<typeof SignedResultQuery>,
+): Promise<Job> {
+  if (suspended_job === undefined || resume_id === undefined || secret === undefined) {
+    return getCompleted(ctx, workspace, id);
+  }
+  const request = requestOf({ job_id: suspended_job, resume_id }, { approver });
+  await checkSignature(ctx.app, workspace, request, secret);
+  const job = await findJob(ctx.app, workspace, id);
+  if (!job || !(await isWithin(ctx.app, job, request.job_id))) {
+    throw new NotFound(`job ${id} is neither job ${suspended_job} nor below it`);
+  }
+  return completed(job);
 }
 
 /** The two spellings of each read of a completed job: with and without a login. */
@@ -69,10 +102,10 @@ function completedOperations(prefix: typeof open | typeof base, suffix: "" | "Lo
       name: `getCompletedJobResult${suffix}`,
       path: `${prefix}/completed/get_result/{id}`,
       summary: "Read the result of a completed job; 404 until it is",
-      query: z.object({ json_path: z.string().optional() }),
+      query: SignedResultQuery,
       responds: bareJson("the bare result"),
       run: async (ctx: Context, { workspace, id, query }) => {
-        const { result } = await getCompleted(ctx, workspace, id);
+        const { result } = await getSigned(ctx, workspace, id, query);
         const text = result ?? "null";
         return jsonText(query.json_path ? JSON.stringify(pick(JSON.parse(text), query.json_path)) : text);
       },

@@ -42,6 +42,8 @@ export const JobRecord = z.object({
   canceled_by: z.string().optional(),
   canceled_reason: z.string().optional(),
   last_ping: moment.optional(),
+  /** Of a flow that waits: how many approvals are still awaited. */
+  suspend: z.number().optional(),
   job_kind: z.string(),
   permissioned_as: z.string(),
   email: z.string(),

@@ -76,6 +76,17 @@ export function visibleTo({ member, identity }: WorkspaceContext["caller"]): SQL
   return and(isTagged, isTheirs);
 }
 
+/** Whether a job is another one, or was started by it, however many are between them. */
+export async function isWithin(app: App, job: Job, other: string): Promise<boolean> {
+  const seen = new Set<string>();
+  for (let at: Job | undefined = job; at && !seen.has(at.id); ) {
+    if (at.id === other) return true;
+    seen.add(at.id);
+    at = at.parent_job ? await findJob(app, job.workspace_id, at.parent_job) : undefined;
+  }
+  return false;
+}
+
 /** Follows a job's parents to the topmost; one that is gone ends the way. */
 export async function rootOf(app: App, job: Job): Promise<string> {
   const seen = new Set<string>();

@@ -17,7 +17,7 @@ export const ModuleStatus = z.looseObject({
 export const FlowStatus = z.object({
   step: z.number(),
   modules: z.array(ModuleStatus),
-  failure_module: z.looseObject({ type: z.string(), parent_module: z.string().optional() }),
+  failure_module: z.looseObject({ type: z.string(), id: z.string(), parent_module: z.string() }),
   preprocessor_module: ModuleStatus.optional(),
   user_states: z.record(z.string(), z.unknown()).optional(),
   approval_conditions: z

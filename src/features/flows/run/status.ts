@@ -32,14 +32,15 @@ export async function flowStatus(app: App, job: Job): Promise<FlowStatus | undef
     if (approval && module.type === "WaitingForEvents") module.count = approval.required_events;
   }
   const current = state.modules[state.step];
+  const parent_module = (frame.modules[state.step] ?? frame.modules.at(-1))?.id ?? "";
   const states = await app.db.read.select().from(flowUserStates).where(eq(flowUserStates.job_id, job.id));
   const { failure_module, preprocessor_module } = flow.value;
   return {
     step: state.step,
     modules,
     failure_module: state.failure
-      ? { ...(await moduleStatus(app, job, failure_module!, state.failure)), parent_module: current?.id }
-      : { type: "WaitingForPriorSteps", id: "failure" },
+      ? { ...(await moduleStatus(app, job, failure_module!, state.failure)), parent_module }
+      : { type: "WaitingForPriorSteps", id: "failure", parent_module },
     ...(preprocessor_module && frame === flow.value
       ? { preprocessor_module: await moduleStatus(app, job, preprocessor_module, state.preprocessor) }
       : {}),
@@ -56,12 +57,23 @@ export async function flowStatus(app: App, job: Job): Promise<FlowStatus | undef
 export async function flowFacts(
   app: App,
   job: Job,
-): Promise<{ flow_status?: FlowStatus | undefined; raw_flow?: unknown }> {
+): Promise<{ flow_status?: FlowStatus | undefined; raw_flow?: unknown; suspend?: number | undefined }> {
   if (!isFrame(job.kind)) return {};
   return {
     flow_status: await flowStatus(app, job),
+    suspend: await awaitedEvents(app, job),
     ...(job.raw_flow === null ? {} : { raw_flow: JSON.parse(job.raw_flow) }),
   };
+}
+
+/** How many approvals a flow still waits for; undefined when it waits for none. */
+async function awaitedEvents(app: App, { id, state }: Job): Promise<number | undefined> {
+  if (state === "completed") return undefined;
+  const [row] = await app.db.read.select().from(flowFrames).where(eq(flowFrames.job_id, id));
+  const { waits, modules, step } = (row?.state ?? {}) as Partial<FrameState>;
+  const job = modules?.[step ?? 0]?.job;
+  if (waits?.for !== "events" || !job) return undefined;
+  return waits.approval.required_events - (await approversOf(app, job)).length;
 }
 
 /** A nested frame's modules are found by way of the frames around it, running or not; undefined when one was wiped. */
