@@ -234,6 +234,24 @@ describe("canceling", () => {
     expect(await ended(leaf)).toMatchObject({ canceled: true });
   });
 
+  test("scripts that run in a parallel loop are ended", async () => {
+    const path = await push([loop("l", [gate("g"), identity("z")], { parallel: true })]);
+    const id = await start(path, { items: numbers(6), file: newGate() });
+    const running = () =>
+      server.server.app.db.read
+        .select({ id: jobTable.id })
+        .from(jobTable)
+        .where(and(eq(jobTable.flow_step_id, "g"), eq(jobTable.root_job, id), eq(jobTable.state, "running")));
+    const scripts = await until(async () => {
+      const rows = await running();
+      return rows.length >= 4 ? rows : undefined;
+    }, "as many scripts as there are workers");
+    await expectOk(ask("POST", `${jobs}_u/queue/cancel/${id}`, {}));
+    expect(await ended(id)).toMatchObject({ canceled: true });
+    for (const script of scripts) expect(await ended(script.id)).toMatchObject({ canceled: true });
+    await until(async () => ((await unfinished(id)) === 0 ? true : undefined), "the end of all steps");
+  }, 30_000);
+
   test("of a step that runs, or is queued", async () => {
     const path = await push([gate("g")]);
     const id = await start(path, { file: newGate() });

@@ -179,6 +179,27 @@ test("the priority and the tag of a step are those of its job", async () => {
   ]);
 });
 
+test("the priority of a flow is that of its steps, also inside of loops", async () => {
+  const loop = {
+    id: "l",
+    value: {
+      type: "forloopflow",
+      iterator: { type: "static", value: [1, 2] },
+      skip_failures: false,
+      modules: [script("a", "export const main = () => 1"), { id: "z", value: { type: "identity" } }],
+    },
+  };
+  const value = { modules: [loop], priority: 9 };
+  const id = (await expectOk(ask("POST", `${jobs}/run/preview_flow`, { value, args: {} }))).text;
+  await until(async () => {
+    const answer = await ask("GET", `${jobs}_u/completed/get/${id}`);
+    return answer.status === 200 || undefined;
+  }, "the flow's end");
+  const steps = (await expectOk(ask("GET", `${jobs}/list?is_flow_step=true&per_page=100`))).json();
+  const own = steps.filter(({ root_job }: any) => root_job === id);
+  expect(own.map(({ priority }: any) => priority)).toEqual([9, 9, 9, 9, 9, 9]);
+});
+
 test.each([
   ["that never ends", "(() => { for (;;); })()", "The limit of 1000 ms"],
   ["that takes all memory", "'x'.repeat(2 ** 29)", "The limit of 64 MB of memory"],

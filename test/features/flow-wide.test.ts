@@ -147,3 +147,27 @@ test.each([
   },
   60_000,
 );
+
+test("the end of a step that nothing can be made of is stored, and its flow fails", async () => {
+  const content = "export async function main() { await Bun.sleep(1500); return 'done' }";
+  const step = { id: "g", value: { type: "rawscript", language: "bun", content, input_transforms: {} } };
+  const id = await start([step]);
+  const job = await until(async () => {
+    const [row] = await read()
+      .select({ id: jobs.id })
+      .from(jobs)
+      .where(and(eq(jobs.parent_job, id), eq(jobs.state, "running")));
+    return row?.id;
+  }, "the step");
+  const state = { step: 0, modules: [{ id: "g", type: "InProgress", job, many: {} }] };
+  await server.server.app.db.write(async (tx) => {
+    const spoil = { state, version: sql`${flowFrames.version} + 1` };
+    await tx.update(flowFrames).set(spoil).where(eq(flowFrames.job_id, id));
+  });
+  const result: any = await until(async () => {
+    const answer = await ask("GET", `/w/acme/jobs_u/completed/get_result/${id}`);
+    return answer.status === 200 ? answer.json() : undefined;
+  }, "the failure");
+  expect(result.error).toMatchObject({ name: "InternalError", step_id: "g" });
+  await none(() => unfinished(id), "the end of the step");
+}, 60_000);

@@ -20,6 +20,9 @@ import { beginningOf } from "./take-over.ts";
 const MAX_TRIES = 100;
 const TRIES_AT_ONCE = 3;
 const MAX_PAUSE_MS = 50;
+/** How often what follows the end of a step is worked out before its frame is given up. */
+const MAX_END_TRIES = 3;
+const END_PAUSE_MS = 500;
 
 /**
  * Plans the beginning of a flow whose job is about to be stored as running.
@@ -101,6 +104,13 @@ export interface JobEnd {
   result: string;
 }
 
+/** What a flow does next could not be worked out; nothing was stored. */
+class NotPlanned extends Error {
+  constructor(cause: unknown) {
+    super(String(cause), { cause });
+  }
+}
+
 type Work = (tx: Tx) => Promise<boolean>;
 type Write = (work: Work) => Promise<boolean>;
 
@@ -120,14 +130,30 @@ export async function endJob(
   if (job.flow_step_id === null || job.root_job === null) return write(withHandlers(app, job, status, work));
   const module = job.flow_step_id;
   const index = job.flow_index ?? undefined;
-  return transact(app, job.root_job, { work, write }, (run) => {
+  const tell = (run: FlowRun) => {
     const frame = run.frames.get(job.parent_job ?? "");
     if (!frame) return undefined;
-    return (plan) => {
+    return (plan: Plan) => {
       plan.remember({ id: job.id, parent: frame.id, module, index, status }, result);
       return drive(app, run, plan, frame, { type: "child", module, job: job.id, index, status, result });
     };
-  });
+  };
+  for (let tries = 1; ; tries++) {
+    try {
+      return await transact(app, job.root_job, { work, write }, tell);
+    } catch (cause) {
+      if (!(cause instanceof NotPlanned || cause instanceof TypeError)) throw cause;
+      const about = { root_job: job.root_job, job: job.id, tries, error: cause.message };
+      app.log.error(about, "what a flow does after a step could not be worked out");
+      if (tries < MAX_END_TRIES) {
+        await pause(END_PAUSE_MS);
+        continue;
+      }
+      // The step has ended whatever becomes of its flow.
+      await giveUpFrame(app, job.root_job, job.parent_job ?? "", cause);
+      return write(work);
+    }
+  }
 }
 
 /**
@@ -146,7 +172,9 @@ async function transact(
         const change = ask(run);
         if (!change) return isCertain ? { written: write(work) } : undefined;
         const plan = new Plan(app, run);
-        await carried(plan, () => change(plan));
+        await carried(plan, () => change(plan)).catch((cause) => {
+          throw cause instanceof FlowConflict ? cause : new NotPlanned(cause);
+        });
         // Planned in turn, written without waiting for the turn to end: see run.ts.
         return { written: carried(plan, () => store(app, run, plan, { work, write })) };
       }),
@@ -164,7 +192,7 @@ async function anew<T>(attempt: () => Promise<T>): Promise<T> {
       return await attempt();
     } catch (cause) {
       if (!(cause instanceof FlowConflict) || tries >= MAX_TRIES) throw cause;
-      if (tries >= TRIES_AT_ONCE) await pause();
+      if (tries >= TRIES_AT_ONCE) await pause(Math.random() * MAX_PAUSE_MS);
     }
   }
 }
@@ -186,8 +214,8 @@ async function store(
   });
 }
 
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.random() * MAX_PAUSE_MS));
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 const nothing = async () => true;
@@ -222,7 +250,8 @@ export async function giveUpFrame(
   frame_id: string,
   cause: unknown,
 ): Promise<void> {
-  const message = `what the flow does next could not be worked out: ${String(cause)}`;
+  const why = cause instanceof NotPlanned ? cause.message : String(cause);
+  const message = `what the flow does next could not be worked out: ${why}`;
   try {
     await transact(app, root_job, { work: nothing, write: app.db.write }, (run) => {
       const frame = run.frames.get(frame_id);
