@@ -1,6 +1,7 @@
 /** The one list of features: a new one is a line here. The folder is where `svc routes` says an operation lives. */
 import { openapiOperation } from "../http/openapi.ts";
 import type { Operation } from "../http/operation.ts";
+import { referenceOperation } from "../http/reference-page.ts";
 import { aclOperations } from "./acls/operations.ts";
 import { alertOperations } from "./alerts/operations.ts";
 import { appExecuteOperations } from "./apps/execute-operations.ts";
@@ -43,6 +44,7 @@ import { runOperations } from "./jobs/run-operations.ts";
 import { workflowOperations } from "./jobs/workflow-operations.ts";
 import { licenseOperations } from "./license/operations.ts";
 import { mailOperations } from "./mail/operations.ts";
+import { NOUNS, SAME_NOUN } from "./nouns.ts";
 import { oauthChatOperations } from "./oauth/chat-operations.ts";
 import { oauthLoginOperations } from "./oauth/login-operations.ts";
 import { oauthOperations } from "./oauth/operations.ts";
@@ -87,6 +89,8 @@ export interface Feature {
   file: string;
   operations: Operation[];
 }
+
+const INTERFACE_NOUNS = { about: NOUNS, same: SAME_NOUN };
 
 export const features: Feature[] = [
   { file: "src/features/instance/operations.ts", operations: instanceOperations },
@@ -169,7 +173,11 @@ export const features: Feature[] = [
   { file: "src/features/triggers/operations.ts", operations: triggersCountOperations },
   { file: "src/features/webhooks/operations.ts", operations: webhookOperations },
   { file: "src/features/webhooks/instance-operations.ts", operations: instanceWebhookOperations },
-  { file: "src/http/openapi.ts", operations: [openapiOperation(() => operations)] },
+  { file: "src/http/openapi.ts", operations: [openapiOperation(() => operations, INTERFACE_NOUNS)] },
+  {
+    file: "src/http/reference-page.ts",
+    operations: [referenceOperation(() => operations, INTERFACE_NOUNS)],
+  },
 ];
 
 export const operations: Operation[] = features.flatMap((feature) => feature.operations);

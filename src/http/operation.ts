@@ -21,14 +21,15 @@ export type Access = "anyone" | "user" | "member" | "author" | "admin" | "superA
 /** How an answer is written. */
 export type Responds<R> =
   | { kind: "text"; status: number; description: string; _?: R }
-  | { kind: "json"; status: number; schema: z.ZodType; description: string; _?: R }
+  | { kind: "json"; status: number; schema: z.ZodType; description: string | undefined; _?: R }
   /** The operation writes the Response itself: streams, files, results of user code. */
   | { kind: "raw"; status: number; content_type: string; description: string; _?: R };
 
 export const responds = {
   text: (description: string): Responds<string> => ({ kind: "text", status: 200, description }),
   created: (description: string): Responds<string> => ({ kind: "text", status: 201, description }),
-  json: <S extends z.ZodType>(schema: S, description = "the answer"): Responds<z.input<S>> => ({
+  /** @param description left out where the schema and the summary say it all */
+  json: <S extends z.ZodType>(schema: S, description?: string): Responds<z.input<S>> => ({
     kind: "json",
     status: 200,
     schema,
@@ -41,6 +42,9 @@ export const responds = {
     description,
   }),
 };
+
+/** Bodies that `run` reads from the request itself: what each content type holds. Any may be left out by the caller. */
+export type Reads = Record<string, z.ZodType>;
 
 export interface Audit {
   /** The name the row carries, e.g. `variables.create`. */
@@ -86,6 +90,8 @@ export interface Declaration<A extends Access, P extends string, Q, B, R> {
   query?: Q;
   /** The JSON body; left out when there is none, or when `run` reads the request itself. */
   body?: B;
+  /** What `run` reads from the request itself, for the description: nothing is checked by it. */
+  reads?: Reads;
   responds: Responds<R>;
   /** Left out on operations that only read. */
   audit?: Audit;
@@ -116,6 +122,7 @@ export interface Operation {
   summary: string;
   query?: z.ZodType | undefined;
   body?: z.ZodType | undefined;
+  reads?: Reads | undefined;
   responds: Responds<unknown>;
   audit?: Audit | undefined;
   scope?: Scope | false | undefined;

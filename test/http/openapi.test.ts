@@ -69,12 +69,17 @@ describe("an operation", () => {
       expect(parameter.schema).toBeObject();
       if (parameter.in === "path") expect(parameter.required).toBe(true);
     }
-    const body = described.requestBody?.content["application/json"].schema;
-    expect(body !== undefined).toBe(op.body !== undefined);
+    const taken = op.body ? { "application/json": op.body } : op.reads;
+    expect(Object.keys(described.requestBody?.content ?? {})).toEqual(Object.keys(taken ?? {}));
+    expect(described.requestBody?.required).toBe(op.body ? true : op.reads && false);
+    const body = op.body && described.requestBody.content["application/json"].schema;
     if (body?.properties) expect(Object.keys(body.properties).sort()).toEqual(fieldsOf(op.body));
     expect(described.summary.length).toBeGreaterThan(5);
     expect(described.responses[op.responds.status].content).toBeObject();
     expect(described.responses.default).toBeDefined();
+    for (const answer of Object.values<any>(described.responses)) {
+      if (answer.$ref === undefined) expect(answer.description).not.toBe("");
+    }
     expect(described["x-access"]).toBe(op.access);
     // Without credentials only where the declaration says so.
     expect(described.security?.some((each: object) => Object.keys(each).length === 0) ?? false).toBe(
@@ -97,7 +102,7 @@ describe("an operation", () => {
     const open = operations.filter((op) => op.access === "anyone").map((op) => `${op.method} ${op.path}`);
     for (const route of open) {
       expect(route).toMatch(
-        /^((GET|POST|PUT|PATCH|DELETE) \/r\/\{route_path\}$|(GET|POST) (\/version|\/health(\/live)?$|\/metrics$|\/openapi\.yaml|\/auth\/log(in|out)|\/setup\/|\/approve\/|\/w\/\{workspace\}\/(jobs?|apps)_u\/|\/apps_u\/|\/user\/login_callback\/|\/oauth\/(list_logins|login|login_callback|callback|callback_chat|chat_command)(\/|$)|\/oidc\/(jwks$|\.well-known\/)|\/\.well-known\/))/,
+        /^((GET|POST|PUT|PATCH|DELETE) \/r\/\{route_path\}$|(GET|POST) (\/version|\/health(\/live)?$|\/metrics$|\/openapi\.yaml|\/docs$|\/auth\/log(in|out)|\/setup\/|\/approve\/|\/w\/\{workspace\}\/(jobs?|apps)_u\/|\/apps_u\/|\/user\/login_callback\/|\/oauth\/(list_logins|login|login_callback|callback|callback_chat|chat_command)(\/|$)|\/oidc\/(jwks$|\.well-known\/)|\/\.well-known\/))/,
       );
     }
   });

@@ -5,17 +5,19 @@ import { moment, type Operation, operation, paging, responds } from "../../http/
 import { auditLog } from "./tables.ts";
 import { auditFilters, linesOfAudit, pageOfAudit, seenEverywhere, seenIn } from "./walk.ts";
 
-const AuditLog = z.object({
-  id: z.number(),
-  workspace_id: z.string(),
-  timestamp: moment,
-  username: z.string(),
-  email: z.string(),
-  operation: z.string(),
-  action_kind: z.string(),
-  resource: z.string().nullish(),
-  parameters: z.record(z.string(), z.string()).nullish(),
-});
+const AuditLog = z
+  .object({
+    id: z.number(),
+    workspace_id: z.string(),
+    timestamp: moment,
+    username: z.string(),
+    email: z.string(),
+    operation: z.string(),
+    action_kind: z.string(),
+    resource: z.string().nullish(),
+    parameters: z.record(z.string(), z.string()).nullish(),
+  })
+  .meta({ id: "AuditLog" });
 
 const lines = responds.raw("application/jsonl", "a row a line");
 

@@ -18,16 +18,18 @@ const base = "/w/{workspace}/folders" as const;
 const names = z.array(z.string());
 const entries = z.record(z.string(), z.boolean());
 
-const FolderRecord = z.object({
-  workspace_id: z.string(),
-  name: z.string(),
-  display_name: z.string(),
-  summary: z.string(),
-  owners: names,
-  extra_perms: entries,
-  created_by: z.string(),
-  edited_at: moment,
-});
+const FolderRecord = z
+  .object({
+    workspace_id: z.string(),
+    name: z.string(),
+    display_name: z.string(),
+    summary: z.string(),
+    owners: names,
+    extra_perms: entries,
+    created_by: z.string(),
+    edited_at: moment,
+  })
+  .meta({ id: "Folder" });
 
 const Changes = z.object({
   summary: optional(z.string()),

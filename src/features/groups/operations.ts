@@ -12,15 +12,17 @@ import * as service from "./service.ts";
 
 const base = "/w/{workspace}/groups" as const;
 
-const GroupRecord = z.object({
-  workspace_id: z.string(),
-  name: z.string(),
-  summary: z.string(),
-  /** Who manages it: names that are true. */
-  extra_perms: z.record(z.string(), z.boolean()),
-  /** Usernames; lists leave them out. */
-  members: z.array(z.string()).optional(),
-});
+const GroupRecord = z
+  .object({
+    workspace_id: z.string(),
+    name: z.string(),
+    summary: z.string(),
+    /** Who manages it: names that are true. */
+    extra_perms: z.record(z.string(), z.boolean()),
+    /** Usernames; lists leave them out. */
+    members: z.array(z.string()).optional(),
+  })
+  .meta({ id: "Group" });
 
 const reads = { domain: "groups", action: "read", resource: "name" } as const;
 const writes = { domain: "groups", action: "write", resource: "name" } as const;

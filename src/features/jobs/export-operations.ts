@@ -96,6 +96,7 @@ const importing = {
 const importCompletedJobs = operation({
   ...importing,
   name: "importCompletedJobs",
+  reads: { "application/json": z.array(ExportedCompletedJob) },
   path: `${base}/completed/import`,
   summary: "Store completed jobs that were exported; an id that is known already is left as it is",
   run: async (ctx, { workspace }) => {
@@ -110,6 +111,7 @@ const importCompletedJobs = operation({
 const importQueuedJobs = operation({
   ...importing,
   name: "importQueuedJobs",
+  reads: { "application/json": z.array(ExportedQueuedJob) },
   path: `${base}/queue/import`,
   summary: "Queue jobs that were exported; an id that is known already is left as it is",
   run: async (ctx, { workspace }) => {

@@ -127,6 +127,7 @@ const runPreviewBundle = operation({
   path: `${base}/run/preview_bundle`,
   summary: "Run a bundle of JavaScript that is not deployed; answers before it runs",
   query: z.object(previewQuery),
+  reads: { "multipart/form-data": z.object({ preview: Preview, file: z.file() }) },
   responds: uuid,
   run: async (ctx, { query }) =>
     (await submitJob(ctx, await previewSubmission(await readBundle(ctx), query), query)).id,

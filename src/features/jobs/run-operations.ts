@@ -137,6 +137,16 @@ const stream = responds.raw("text/event-stream", "updates of the job, to its com
 /** Scopes of runs name the runnable's path, which a hash does not tell: they are checked when the target is known. */
 const common = { access: "member", scope: false, cors: true, ownWrites: true } as const;
 
+/** Whatever arguments.ts reads: by default the arguments, by name. */
+const posted = {
+  reads: {
+    "application/json": z.record(z.string(), z.unknown()),
+    "application/x-www-form-urlencoded": z.record(z.string(), z.unknown()),
+    "multipart/form-data": z.record(z.string(), z.unknown()),
+    "text/plain": z.string(),
+  },
+} as const;
+
 /** What is said of a target: where it stands in the URL, and in summaries. */
 interface Form<S extends string> {
   segment: S;
@@ -173,6 +183,7 @@ function runForms<const S extends string>({ segment, name, what, audit, target }
       audit,
       name: `run${name}`,
       method: "POST",
+      ...posted,
       path: `${base}/run/${segment}`,
       summary: `Start ${what}; answers before it runs`,
       query: AsyncQuery,
@@ -183,6 +194,7 @@ function runForms<const S extends string>({ segment, name, what, audit, target }
       ...sync,
       name: `runWaitResult${name}`,
       method: "POST",
+      ...posted,
       summary: `Run ${what} and answer its result`,
     }),
     syncGet: operation({
@@ -195,6 +207,7 @@ function runForms<const S extends string>({ segment, name, what, audit, target }
       ...streaming,
       name: `runAndStream${name}`,
       method: "POST",
+      ...posted,
       summary: `Run ${what} and stream its updates`,
     }),
     streamGet: operation({
@@ -247,6 +260,7 @@ function aiSync<const S extends string>({ segment, name, what, audit, target }: 
     audit,
     name: `aiSync${name}`,
     method: "POST",
+    ...posted,
     path: `${base}/ai_sync/${segment}`,
     summary: `Run ${what} for an AI product and answer its result`,
     query: SyncQuery,

@@ -1,7 +1,8 @@
 /** What browsers that come back from a provider are answered. */
 import { BadRequest, SvcError, Unauthorized } from "../../errors.ts";
 import { describeError } from "../../http/respond.ts";
-import { escapeHtml, html, messagePage } from "../flows/approvals/page.ts";
+import { escapeHtml } from "../../lib/html.ts";
+import { html, messagePage } from "../flows/approvals/page.ts";
 import type { Returned } from "./provider.ts";
 
 const MAX_TEXT = 300;

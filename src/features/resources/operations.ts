@@ -43,17 +43,19 @@ const EditResource = z.object({
   description: optional(z.string()),
 });
 
-const Resource = z.object({
-  workspace_id: z.string(),
-  path: z.string(),
-  value: z.unknown(),
-  description: z.string(),
-  resource_type: z.string(),
-  is_oauth: z.boolean(),
-  extra_perms: z.record(z.string(), z.boolean()),
-  created_by: z.string(),
-  edited_at: moment,
-});
+const Resource = z
+  .object({
+    workspace_id: z.string(),
+    path: z.string(),
+    value: z.unknown(),
+    description: z.string(),
+    resource_type: z.string(),
+    is_oauth: z.boolean(),
+    extra_perms: z.record(z.string(), z.boolean()),
+    created_by: z.string(),
+    edited_at: moment,
+  })
+  .meta({ id: "Resource" });
 
 const ListableResource = Resource.extend({
   account: z.number().nullish(),

@@ -26,16 +26,18 @@ const CreateResourceType = z.object({
     .transform((value) => value ?? false),
 });
 
-const ResourceType = z.object({
-  workspace_id: z.string(),
-  name: z.string(),
-  schema: z.unknown(),
-  description: z.string(),
-  format_extension: z.string().nullish(),
-  is_fileset: z.boolean(),
-  created_by: z.string(),
-  edited_at: moment,
-});
+const ResourceType = z
+  .object({
+    workspace_id: z.string(),
+    name: z.string(),
+    schema: z.unknown(),
+    description: z.string(),
+    format_extension: z.string().nullish(),
+    is_fileset: z.boolean(),
+    created_by: z.string(),
+    edited_at: moment,
+  })
+  .meta({ id: "ResourceType" });
 
 /** What to say after a confirmation of a schema that no value can be checked by. */
 async function warningOn(schema: unknown): Promise<string> {

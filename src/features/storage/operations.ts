@@ -47,6 +47,7 @@ export const uploadFile = operation({
     content_type: z.string().optional(),
     content_disposition: z.string().optional(),
   }),
+  reads: { "application/octet-stream": z.file() },
   responds: responds.json(z.object({ file_key: z.string() })),
   audit: { operation: "job_helpers.upload_s3_file", action_kind: "Create" },
   run: async (ctx, { query }) => {

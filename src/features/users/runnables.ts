@@ -9,18 +9,20 @@ import { scripts } from "../scripts/tables.ts";
 import { resolveMember } from "../workspaces/members.ts";
 import { workspacesOf } from "../workspaces/service.ts";
 
-const Runnable = z.object({
-  workspace: z.string(),
-  path: z.string(),
-  kind: z.enum(["script", "flow"]),
-  summary: z.string(),
-  description: z.string().optional(),
-  schema: z.unknown(),
-  /** Below the API's base. */
-  endpoint_async: z.string(),
-  endpoint_sync: z.string(),
-  endpoint_ai_sync: z.string(),
-});
+const Runnable = z
+  .object({
+    workspace: z.string(),
+    path: z.string(),
+    kind: z.enum(["script", "flow"]),
+    summary: z.string(),
+    description: z.string().optional(),
+    schema: z.unknown(),
+    /** Below the API's base. */
+    endpoint_async: z.string(),
+    endpoint_sync: z.string(),
+    endpoint_ai_sync: z.string(),
+  })
+  .meta({ id: "Runnable" });
 
 type Runnable = z.input<typeof Runnable>;
 

@@ -37,6 +37,7 @@ export const postSetup = operation({
   access: "anyone",
   scope: false,
   summary: "Make the first super admin; the link is then dead",
+  reads: { "application/x-www-form-urlencoded": SetupForm, "application/json": SetupForm },
   responds: responds.raw("text/plain", "session token, also as cookie"),
   audit: { operation: "users.create", action_kind: "Create" },
   run: async (ctx, { token }) => {

@@ -25,23 +25,25 @@ const EditVariable = z.object({
   description: optional(z.string()),
 });
 
-const ListableVariable = z.object({
-  workspace_id: z.string(),
-  path: z.string(),
-  value: z.string().nullish(),
-  is_secret: z.boolean(),
-  description: z.string(),
-  account: z.number().nullish(),
-  is_oauth: z.boolean(),
-  ...accountFields,
-  expires_at: moment.nullish(),
-  extra_perms: z.record(z.string(), z.boolean()),
-  /** A resource stands at the same path. */
-  is_linked: z.boolean(),
-  /** It is the token of an account, which is renewed by itself. */
-  is_refreshed: z.boolean(),
-  is_expired: z.boolean(),
-});
+const ListableVariable = z
+  .object({
+    workspace_id: z.string(),
+    path: z.string(),
+    value: z.string().nullish(),
+    is_secret: z.boolean(),
+    description: z.string(),
+    account: z.number().nullish(),
+    is_oauth: z.boolean(),
+    ...accountFields,
+    expires_at: moment.nullish(),
+    extra_perms: z.record(z.string(), z.boolean()),
+    /** A resource stands at the same path. */
+    is_linked: z.boolean(),
+    /** It is the token of an account, which is renewed by itself. */
+    is_refreshed: z.boolean(),
+    is_expired: z.boolean(),
+  })
+  .meta({ id: "ListableVariable" });
 
 const ContextualVariable = z.object({
   name: z.string(),

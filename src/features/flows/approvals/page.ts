@@ -1,5 +1,6 @@
 /** The page on which a person approves or refuses: plain HTML, no script, nothing from elsewhere. */
 import { createHash } from "node:crypto";
+import { escapeHtml } from "../../../lib/html.ts";
 import type { Field } from "./form.ts";
 import { inputName } from "./form.ts";
 
@@ -132,13 +133,4 @@ function choices({ options, default: preset }: Field): string {
     return `<option value="${index}"${option === preset ? " selected" : ""}>${escapeHtml(text)}</option>`;
   });
   return `<option value=""></option>${each.join("")}`;
-}
-
-export function escapeHtml(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;")
-    .replaceAll("'", "&#39;");
 }
