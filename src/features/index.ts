@@ -44,6 +44,7 @@ import { runOperations } from "./jobs/run-operations.ts";
 import { workflowOperations } from "./jobs/workflow-operations.ts";
 import { licenseOperations } from "./license/operations.ts";
 import { mailOperations } from "./mail/operations.ts";
+import { mcpOperations } from "./mcp/operations.ts";
 import { NOUNS, SAME_NOUN } from "./nouns.ts";
 import { oauthChatOperations } from "./oauth/chat-operations.ts";
 import { oauthLoginOperations } from "./oauth/login-operations.ts";
@@ -173,6 +174,7 @@ export const features: Feature[] = [
   { file: "src/features/triggers/operations.ts", operations: triggersCountOperations },
   { file: "src/features/webhooks/operations.ts", operations: webhookOperations },
   { file: "src/features/webhooks/instance-operations.ts", operations: instanceWebhookOperations },
+  { file: "src/features/mcp/operations.ts", operations: mcpOperations },
   { file: "src/http/openapi.ts", operations: [openapiOperation(() => operations, INTERFACE_NOUNS)] },
   {
     file: "src/http/reference-page.ts",

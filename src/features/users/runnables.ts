@@ -26,9 +26,11 @@ const Runnable = z
 
 type Runnable = z.input<typeof Runnable>;
 
-type Found = Pick<Runnable, "workspace" | "path" | "kind" | "summary" | "description"> & {
+export type FoundRunnable = Pick<Runnable, "workspace" | "path" | "kind" | "summary" | "description"> & {
   schema: unknown;
   extra_perms: Record<string, boolean>;
+  /** It runs for requests that are signed as it says. */
+  is_signed: boolean;
 };
 
 async function runnablesOf(ctx: UserContext): Promise<Runnable[]> {
@@ -37,10 +39,7 @@ async function runnablesOf(ctx: UserContext): Promise<Runnable[]> {
   const ids = (await workspacesOf(ctx)).map(({ id }) => id).filter((id) => !bound || id === bound);
   if (ids.length === 0) return [];
   const found: Runnable[] = [];
-  for (const { extra_perms, ...runnable } of [
-    ...(await liveScripts(app, ids)),
-    ...(await liveFlows(app, ids)),
-  ]) {
+  for (const { extra_perms, is_signed: _, ...runnable } of await runnablesIn(app, ids)) {
     const { workspace, path, kind } = runnable;
     const member = await resolveMember(app, caller.identity, workspace);
     if (!member || member.disabled || !canRead(member, path, extra_perms)) continue;
@@ -55,7 +54,12 @@ async function runnablesOf(ctx: UserContext): Promise<Runnable[]> {
   return found;
 }
 
-async function liveScripts(app: App, workspaces: string[]): Promise<Found[]> {
+/** All that can be run in the workspaces, whoever may. */
+export async function runnablesIn(app: App, workspaces: string[]): Promise<FoundRunnable[]> {
+  return [...(await liveScripts(app, workspaces)), ...(await liveFlows(app, workspaces))];
+}
+
+async function liveScripts(app: App, workspaces: string[]): Promise<FoundRunnable[]> {
   const live = and(eq(scripts.archived, false), eq(scripts.deleted, false), eq(scripts.ready, true));
   const rows = await app.db.read
     .select({
@@ -65,6 +69,7 @@ async function liveScripts(app: App, workspaces: string[]): Promise<Found[]> {
       description: scripts.description,
       schema: scripts.schema,
       no_main_func: scripts.no_main_func,
+      signature: scripts.signature,
       extra_perms: scripts.extra_perms,
     })
     .from(scripts)
@@ -74,10 +79,14 @@ async function liveScripts(app: App, workspaces: string[]): Promise<Found[]> {
   const newest = new Map(rows.map((row) => [`${row.workspace}\n${row.path}`, row]));
   return [...newest.values()]
     .filter((row) => !row.no_main_func)
-    .map(({ no_main_func: _, ...row }) => ({ ...row, kind: "script" }));
+    .map(({ no_main_func: _, signature, ...row }) => ({
+      ...row,
+      kind: "script",
+      is_signed: signature !== null,
+    }));
 }
 
-async function liveFlows(app: App, workspaces: string[]): Promise<Found[]> {
+async function liveFlows(app: App, workspaces: string[]): Promise<FoundRunnable[]> {
   const rows = await app.db.read
     .select({
       workspace: flows.workspace_id,
@@ -91,7 +100,7 @@ async function liveFlows(app: App, workspaces: string[]): Promise<Found[]> {
     .innerJoin(flowVersions, eq(flowVersions.id, flows.ready_version))
     .where(and(inArray(flows.workspace_id, workspaces), eq(flows.archived, false)))
     .orderBy(asc(flows.workspace_id), asc(flows.path));
-  return rows.map((row) => ({ ...row, kind: "flow" }));
+  return rows.map((row) => ({ ...row, kind: "flow", is_signed: false }));
 }
 
 export const listAllRunnables = operation({
