@@ -257,6 +257,8 @@ function toSchema(schema: z.ZodType): Schema {
         delete jsonSchema.anyOf;
         Object.assign(jsonSchema, { type: "string", format: "date-time" });
       }
+      // What a format says already.
+      if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
       // Only what stands in $defs under its name has one.
       delete jsonSchema.id;
     },

@@ -1,10 +1,12 @@
 /** Scripts and flows as tools of agents, as the protocol's own client sees them. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { type CallToolResult, LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { type Target, targetOf, toolName } from "../../src/features/mcp/tool-names.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
+
+setDefaultTimeout(60_000);
 
 let server: TestServer;
 let ask: Ask;
@@ -151,7 +153,7 @@ describe("the tools", () => {
     const { result: second } = await list({ cursor: first.nextCursor });
     expect(second).toEqual({ tools: [expect.objectContaining({ name: "s-u-admin-s100" })] });
     expect((await list({ cursor: "wrong" })).error).toMatchObject({ code: -32602 });
-  }, 60_000);
+  });
 });
 
 describe("a call", () => {
@@ -205,7 +207,7 @@ export async function main() {
     await expectOk(ask("POST", "/w/acme/variables/create", variable));
     expect(textOf((await running) as CallToolResult)).toBe("ok");
     expect(said.join("")).toBe("half way\ndone\n");
-  }, 30_000);
+  });
 
   test("that is hung up on ends its job", async () => {
     await deploy(
@@ -223,7 +225,7 @@ export async function main() {
     expect(await running).toBe("hung up");
     const ended = await until(async () => (await find("success=false")) ?? undefined, "the job's end");
     expect(ended.canceled).toBe(true);
-  }, 30_000);
+  });
 });
 
 test("GET and DELETE are answered as by a server that keeps nothing", async () => {

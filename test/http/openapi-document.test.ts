@@ -1,5 +1,5 @@
 /** What other people's tools make of the description: a linter, a generator of clients, a reader's browser. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,6 +7,8 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { deploy, startTestServer, type TestServer } from "../harness.ts";
 
 const root = join(import.meta.dir, "../..");
+
+setDefaultTimeout(60_000);
 
 let server: TestServer;
 let text: string;
@@ -88,7 +90,7 @@ describe("a client that a stock generator makes of it", () => {
     const modules = { target: "ESNext", module: "ESNext", moduleResolution: "bundler", types: ["bun"] };
     const compilerOptions = { ...strict, ...modules, lib: ["ESNext", "DOM"] };
     writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["program.ts"] }));
-  }, 60_000);
+  });
 
   const check = (program: string) => {
     writeFileSync(join(folder, "program.ts"), `${program}\nexport {};\n`);
@@ -99,7 +101,7 @@ describe("a client that a stock generator makes of it", () => {
     expect(await check(PROGRAM)).toBe("");
     const misread = PROGRAM.replace("const isAdmin: boolean", "const isAdmin: number");
     await expect(check(misread)).rejects.toThrow("Type 'boolean' is not assignable to type 'number'");
-  }, 60_000);
+  });
 
   test("calls a real server", async () => {
     const { token, ask } = await server.workspace("acme");
@@ -114,7 +116,7 @@ describe("a client that a stock generator makes of it", () => {
       paths: ["u/admin/double"],
       lost: 404,
     });
-  }, 60_000);
+  });
 });
 
 describe("the page for people", () => {

@@ -42,6 +42,14 @@ describe("the document", () => {
     expect(new Set(operations.map((op) => op.name)).size).toBe(operations.length);
   });
 
+  test("has names for records, and moments are moments in them", () => {
+    const { User, Job } = document.components.schemas;
+    expect(User.properties.created_at).toEqual({ type: "string", format: "date-time" });
+    expect(Job.properties.id).toEqual({ type: "string", format: "uuid" });
+    const whoami = document.paths["/w/{workspace}/users/whoami"].get.responses[200];
+    expect(whoami.content["application/json"].schema).toEqual({ $ref: "#/components/schemas/User" });
+  });
+
   test("every reference in it leads somewhere", () => {
     const follow = (pointer: string) =>
       pointer
