@@ -99,6 +99,9 @@ const updateAppHistory = operation({
   },
 });
 
+/** Existing clients keep an app as a folder, and delete it by each file that is gone: by its scripts' too. */
+const IN_FOLDER = ".app/";
+
 const deleteApp = operation({
   name: "deleteApp",
   method: "DELETE",
@@ -108,6 +111,7 @@ const deleteApp = operation({
   responds: responds.text("confirmation"),
   audit: { operation: "apps.delete", action_kind: "Delete" },
   run: async (ctx, { path }) => {
+    if (path.includes(IN_FOLDER)) return `${path} is no app: nothing is deleted`;
     await service.deleteApp(ctx, path);
     return `app ${path} deleted`;
   },

@@ -178,6 +178,9 @@ export const archiveFlowByPath = operation({
   },
 });
 
+/** Existing clients keep a flow as a folder, and delete it by each file that is gone: by its scripts' too. */
+const IN_FOLDER = ".flow/";
+
 const deleteFlowByPath = operation({
   name: "deleteFlowByPath",
   method: "DELETE",
@@ -187,6 +190,7 @@ const deleteFlowByPath = operation({
   responds: responds.text("confirmation"),
   audit: { operation: "flows.delete", action_kind: "Delete" },
   run: async (ctx, { path }) => {
+    if (path.includes(IN_FOLDER)) return `${path} is no flow: nothing is deleted`;
     await service.deleteFlow(ctx, path);
     return `flow ${path} deleted`;
   },
