@@ -83,6 +83,7 @@ import { workspaceOperations } from "./workspaces/operations.ts";
 import { peopleOperations } from "./workspaces/people-operations.ts";
 import { workspaceSettingsOperations } from "./workspaces/settings-operations.ts";
 import { storageSettingOperations } from "./workspaces/storage-operations.ts";
+import { tarballOperations } from "./workspaces/tarball-operations.ts";
 import { usageOperations } from "./workspaces/usage-operations.ts";
 
 export interface Feature {
@@ -122,6 +123,7 @@ export const features: Feature[] = [
   { file: "src/features/workspaces/environment.ts", operations: environmentOperations },
   { file: "src/features/workspaces/key-operations.ts", operations: encryptionKeyOperations },
   { file: "src/features/workspaces/usage-operations.ts", operations: usageOperations },
+  { file: "src/features/workspaces/tarball-operations.ts", operations: tarballOperations },
   { file: "src/features/workspaces/storage-operations.ts", operations: storageSettingOperations },
   { file: "src/features/variables/operations.ts", operations: variableOperations },
   { file: "src/features/oauth/login-operations.ts", operations: oauthLoginOperations },

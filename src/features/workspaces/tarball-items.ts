@@ -1,0 +1,217 @@
+/** What stands at a path, as the files that existing clients know. Times, authors and places are left out. */
+import { and, asc, eq, getTableColumns, sql } from "drizzle-orm";
+import type { WorkspaceContext } from "../../context.ts";
+import type { ZipEntry } from "../../lib/zip.ts";
+import { apps, appVersions, rawApps } from "../apps/tables.ts";
+import { flows, flowVersions } from "../flows/tables.ts";
+import { readableBy } from "../permissions.ts";
+import { listResources } from "../resources/service.ts";
+import { resourceTypes } from "../resources/tables.ts";
+import { type Schedule, schedules } from "../schedules/tables.ts";
+import { type Script, scripts } from "../scripts/tables.ts";
+import { listVariables, readValue } from "../variables/service.ts";
+import type { TarballOptions } from "./tarball.ts";
+
+/** A file of JSON; a field that is null or undefined is left out of it. */
+export function jsonEntry(name: string, fields: Record<string, unknown>): ZipEntry {
+  const said = Object.entries(fields).filter(([, value]) => value != null);
+  return { name, content: JSON.stringify(Object.fromEntries(said), null, 2) };
+}
+
+/** What is false unless somebody says so is not said. */
+const orUnsaid = (value: boolean) => value || undefined;
+
+/** By language; `bun` and `deno` are said by whichever is not the default of the folder. */
+const EXTENSIONS: Record<string, string> = {
+  nativets: "fetch.ts",
+  bash: "sh",
+  python3: "py",
+  postgresql: "pg.sql",
+  mysql: "my.sql",
+  sqlite: "sqlite.sql",
+  graphql: "gql",
+};
+
+export async function scriptEntries(
+  ctx: WorkspaceContext,
+  { default_ts }: TarballOptions,
+): Promise<ZipEntry[]> {
+  const { member } = ctx.caller;
+  const newest = sql`${scripts.seq} = (SELECT max(s.seq) FROM scripts s WHERE s.workspace_id = ${scripts.workspace_id} AND s.path = ${scripts.path} AND s.archived = ${scripts.archived} AND s.deleted = ${scripts.deleted})`;
+  const rows = await ctx.app.db.read
+    .select()
+    .from(scripts)
+    .where(
+      and(
+        eq(scripts.workspace_id, member.workspace_id),
+        eq(scripts.deleted, false),
+        eq(scripts.archived, false),
+        newest,
+        readableBy(member, scripts),
+      ),
+    )
+    .orderBy(asc(scripts.path));
+  const typescript = default_ts === "bun" ? "ts" : "bun.ts";
+  return rows.flatMap((row) => [
+    { name: `${row.path}.${EXTENSIONS[row.language] ?? typescript}`, content: row.content },
+    scriptMetadata(row),
+  ]);
+}
+
+function scriptMetadata(row: Script): ZipEntry {
+  return jsonEntry(`${row.path}.script.json`, {
+    summary: row.summary,
+    description: row.description,
+    schema: row.schema,
+    lock: row.lock,
+    kind: row.kind,
+    envs: row.envs.length > 0 ? row.envs : undefined,
+    concurrent_limit: row.concurrent_limit,
+    concurrency_time_window_s: row.concurrency_time_window_s,
+    concurrency_key: row.concurrency_key,
+    cache_ttl: row.cache_ttl,
+    dedicated_worker: orUnsaid(row.dedicated_worker),
+    ws_error_handler_muted: orUnsaid(row.ws_error_handler_muted),
+    priority: row.priority,
+    tag: row.tag,
+    timeout: row.timeout,
+    delete_after_use: orUnsaid(row.delete_after_use),
+    restart_unless_cancelled: orUnsaid(row.restart_unless_cancelled),
+    visible_to_runner_only: orUnsaid(row.visible_to_runner_only),
+    no_main_func: orUnsaid(row.no_main_func),
+    has_preprocessor: orUnsaid(row.has_preprocessor),
+    on_behalf_of_email: row.on_behalf_of_email,
+    isolation: row.isolation === "fresh" ? row.isolation : undefined,
+    signature: row.signature,
+  });
+}
+
+export async function flowEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
+  const { member } = ctx.caller;
+  const rows = await ctx.app.db.read
+    .select({ ...getTableColumns(flows), value: flowVersions.value, schema: flowVersions.schema })
+    .from(flows)
+    .innerJoin(flowVersions, eq(flowVersions.id, flows.version))
+    .where(
+      and(
+        eq(flows.workspace_id, member.workspace_id),
+        eq(flows.archived, false),
+        eq(flows.draft_only, false),
+        readableBy(member, flows),
+      ),
+    )
+    .orderBy(asc(flows.path));
+  return rows.map((row) =>
+    jsonEntry(`${row.path}.flow.json`, {
+      summary: row.summary,
+      description: row.description,
+      value: row.value,
+      schema: row.schema,
+      tag: row.tag,
+      priority: row.priority,
+      timeout: row.timeout,
+      ws_error_handler_muted: orUnsaid(row.ws_error_handler_muted),
+      dedicated_worker: orUnsaid(row.dedicated_worker),
+      visible_to_runner_only: orUnsaid(row.visible_to_runner_only),
+      on_behalf_of_email: row.on_behalf_of_email,
+    }),
+  );
+}
+
+/** Apps of components, and those that are one bundle. */
+export async function appEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
+  const { member } = ctx.caller;
+  const { read } = ctx.app.db;
+  const rows = await read
+    .select({ ...getTableColumns(apps), value: appVersions.value })
+    .from(apps)
+    .innerJoin(appVersions, eq(appVersions.id, apps.version))
+    .where(
+      and(eq(apps.workspace_id, member.workspace_id), eq(apps.draft_only, false), readableBy(member, apps)),
+    )
+    .orderBy(asc(apps.path));
+  const bundles = await read
+    .select()
+    .from(rawApps)
+    .where(and(eq(rawApps.workspace_id, member.workspace_id), readableBy(member, rawApps)))
+    .orderBy(asc(rawApps.path));
+  return [
+    ...rows.map(({ path, summary, value, policy, custom_path }) => {
+      // Whoever deploys it elsewhere is who it acts for there.
+      const { on_behalf_of: _, on_behalf_of_email: __, ...kept } = policy;
+      return jsonEntry(`${path}.app.json`, { summary, value, policy: kept, custom_path });
+    }),
+    ...bundles.map(({ path, summary, value }) => jsonEntry(`${path}.raw_app.json`, { summary, value })),
+  ];
+}
+
+/** What scripts have noted for themselves belongs to where they run. */
+const NOT_EXPORTED = ["state", "cache"];
+
+export async function resourceEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
+  const rows = await listResources(ctx, { excluded_types: NOT_EXPORTED });
+  return rows.map(({ path, value, description, resource_type }) => ({
+    name: `${path}.resource.json`,
+    // A value may be null, and is said then.
+    content: JSON.stringify({ value, description, resource_type }, null, 2),
+  }));
+}
+
+/** The workspace's own types: those that all workspaces see are theirs already. */
+export async function resourceTypeEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
+  const rows = await ctx.app.db.read
+    .select()
+    .from(resourceTypes)
+    .where(eq(resourceTypes.workspace_id, ctx.caller.member.workspace_id))
+    .orderBy(asc(resourceTypes.name));
+  return rows.map(({ name, schema, description, format_extension, is_fileset }) =>
+    jsonEntry(`${name}.resource-type.json`, {
+      schema,
+      description,
+      format_extension,
+      is_fileset: orUnsaid(is_fileset),
+    }),
+  );
+}
+
+/** What is gone by its own date is not taken along: it is renewed, or gone, where it is. */
+export async function variableEntries(
+  ctx: WorkspaceContext,
+  { plain_secrets, skip_secrets }: TarballOptions,
+): Promise<ZipEntry[]> {
+  const rows = await listVariables(ctx, {});
+  const kept = rows.filter((row) => row.expires_at === null && !(skip_secrets && row.is_secret));
+  const entries: ZipEntry[] = [];
+  for (const row of kept) {
+    const { path, is_secret, description, account, is_oauth } = row;
+    const value = plain_secrets ? await readValue(ctx, row) : row.value;
+    const fields = { value, is_secret, description, account, is_oauth: orUnsaid(is_oauth) };
+    entries.push(jsonEntry(`${path}.variable.json`, fields));
+  }
+  return entries;
+}
+
+export async function scheduleEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
+  const { member } = ctx.caller;
+  const rows = await ctx.app.db.read
+    .select()
+    .from(schedules)
+    .where(and(eq(schedules.workspace_id, member.workspace_id), readableBy(member, schedules)))
+    .orderBy(asc(schedules.path));
+  return rows.map((row) => jsonEntry(`${row.path}.schedule.json`, scheduleFields(row)));
+}
+
+function scheduleFields(row: Schedule) {
+  const {
+    workspace_id: _,
+    path: __,
+    edited_by: ___,
+    edited_at: ____,
+    email: _____,
+    extra_perms: ______,
+    error: _______,
+    next_at: ________,
+    ...fields
+  } = row;
+  return fields;
+}

@@ -1,0 +1,83 @@
+/** Folders, people, groups and what is settled for the workspace, as the files that existing clients know. */
+import { eq } from "drizzle-orm";
+import type { WorkspaceContext } from "../../context.ts";
+import type { ZipEntry } from "../../lib/zip.ts";
+import { listFolders } from "../folders/service.ts";
+import { listGroups, membersOf } from "../groups/service.ts";
+import { EVERYBODY } from "../permissions.ts";
+import { listMembers } from "./members.ts";
+import { currentKey } from "./secrets.ts";
+import { readSettings } from "./settings.ts";
+import { workspaces } from "./tables.ts";
+import { jsonEntry } from "./tarball-items.ts";
+
+/** Folders that every workspace begins with are taken along once something was said of them. */
+export async function folderEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
+  const rows = await listFolders(ctx);
+  return rows
+    .filter(({ edited_at }) => edited_at.getTime() > 0)
+    .map(({ name, summary, owners, extra_perms }) =>
+      jsonEntry(`f/${name}/folder.meta.json`, { summary, display_name: name, owners, extra_perms }),
+    );
+}
+
+export async function userEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
+  const members = await listMembers(ctx.app, ctx.caller.member.workspace_id);
+  return members.map(({ email, username, is_admin, operator, disabled }) => {
+    const role = is_admin ? "admin" : operator ? "operator" : "developer";
+    return jsonEntry(`users/${email}.user.json`, { username, role, disabled });
+  });
+}
+
+/** Who manages a group and is in it stands among its admins alone. */
+export async function groupEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
+  const groups = (await listGroups(ctx)).filter(({ name }) => name !== EVERYBODY);
+  return Promise.all(
+    groups.map(async ({ name, summary, extra_perms }) => {
+      const all = (await membersOf(ctx, name)).map((username) => `u/${username}`);
+      const isAdmin = (who: string) => extra_perms[who] === true;
+      const fields = {
+        summary,
+        members: all.filter((who) => !isAdmin(who)),
+        admins: all.filter(isAdmin).sort(),
+      };
+      return jsonEntry(`groups/${name}.group.json`, fields);
+    }),
+  );
+}
+
+/** What is not settled is said as null, so that it is unset where the file is deployed. */
+export async function settingsEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
+  const { workspace_id } = ctx.caller.member;
+  const { read } = ctx.app.db;
+  const settings = await readSettings(read, workspace_id);
+  const [row] = await read.select().from(workspaces).where(eq(workspaces.id, workspace_id));
+  const fields = {
+    auto_invite_enabled: settings.auto_invite_domain !== undefined,
+    auto_invite_as: settings.auto_invite_operator ? "operator" : "developer",
+    auto_invite_mode: settings.auto_add ? "add" : "invite",
+    webhook: settings.webhook ?? null,
+    deploy_to: settings.deploy_to ?? null,
+    error_handler: settings.error_handler ?? null,
+    error_handler_extra_args: settings.error_handler_extra_args ?? null,
+    error_handler_muted_on_cancel: settings.error_handler_muted_on_cancel ?? false,
+    ai_resource: settings.ai_resource,
+    large_file_storage: row?.large_file_storage ?? null,
+    git_sync: settings.git_sync ?? null,
+    default_app: settings.default_app ?? null,
+    default_scripts: settings.default_scripts ?? null,
+    name: row?.name,
+  };
+  return [{ name: "settings.json", content: JSON.stringify(fields, null, 2) }];
+}
+
+const KEY_READ = { operation: "workspaces.get_encryption_key", action_kind: "Execute" } as const;
+
+/** The key in plain. Reading it leaves an audit row. */
+export async function keyEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
+  const { workspace_id } = ctx.caller.member;
+  const { text } = await ctx.write({ resource: workspace_id, as: KEY_READ }, (tx) =>
+    currentKey(ctx.app, tx, workspace_id),
+  );
+  return [{ name: "encryption_key.json", content: JSON.stringify(text) }];
+}

@@ -1,0 +1,72 @@
+/** What is in the archive of a workspace: kinds of things, each with who may have it and how it becomes files. */
+import type { WorkspaceContext } from "../../context.ts";
+import { Forbidden } from "../../errors.ts";
+import type { ZipEntry } from "../../lib/zip.ts";
+import { checkScopes } from "../tokens/scopes.ts";
+import * as items from "./tarball-items.ts";
+import * as places from "./tarball-places.ts";
+
+export interface TarballOptions {
+  /** Secrets in plain instead of sealed with the workspace's key. */
+  plain_secrets: boolean;
+  skip_secrets: boolean;
+  skip_variables: boolean;
+  skip_resources: boolean;
+  skip_resource_types: boolean;
+  include_schedules: boolean;
+  include_users: boolean;
+  include_groups: boolean;
+  include_settings: boolean;
+  include_key: boolean;
+  /** The language that a file which ends in `.ts` alone is in. */
+  default_ts: "bun" | "deno";
+}
+
+interface Section {
+  /** What a restricted token must let its bearer read. */
+  domain: string;
+  wanted: (options: TarballOptions) => boolean;
+  adminOnly?: true;
+  entries: (ctx: WorkspaceContext, options: TarballOptions) => Promise<ZipEntry[]>;
+}
+
+const always = () => true;
+
+const SECTIONS: readonly Section[] = [
+  { domain: "folders", wanted: always, entries: places.folderEntries },
+  { domain: "scripts", wanted: always, entries: items.scriptEntries },
+  { domain: "flows", wanted: always, entries: items.flowEntries },
+  { domain: "apps", wanted: always, entries: items.appEntries },
+  { domain: "resources", wanted: (o) => !o.skip_resources, entries: items.resourceEntries },
+  { domain: "resources", wanted: (o) => !o.skip_resource_types, entries: items.resourceTypeEntries },
+  { domain: "variables", wanted: (o) => !o.skip_variables, entries: items.variableEntries },
+  { domain: "schedules", wanted: (o) => o.include_schedules, entries: items.scheduleEntries },
+  { domain: "users", wanted: (o) => o.include_users, entries: places.userEntries },
+  { domain: "groups", wanted: (o) => o.include_groups, entries: places.groupEntries },
+  {
+    domain: "workspaces",
+    wanted: (o) => o.include_settings,
+    adminOnly: true,
+    entries: places.settingsEntries,
+  },
+  { domain: "workspaces", wanted: (o) => o.include_key, adminOnly: true, entries: places.keyEntries },
+];
+
+/**
+ * The files of the workspace, as far as the caller may read it.
+ * @throws Forbidden for settings and key to those who are no admins, and for what a restricted token does not cover
+ */
+export async function tarballEntries(ctx: WorkspaceContext, options: TarballOptions): Promise<ZipEntry[]> {
+  const { identity, member } = ctx.caller;
+  const wanted = SECTIONS.filter((section) => section.wanted(options));
+  for (const { domain, adminOnly } of wanted) {
+    checkScopes(identity, { domain, action: "read" }, undefined);
+    if (adminOnly && !member.is_admin) {
+      throw new Forbidden("the settings and the key of a workspace are exported to its admins alone");
+    }
+  }
+  // One after the other: reading secrets in plain writes to the audit log.
+  const entries: ZipEntry[] = [];
+  for (const section of wanted) entries.push(...(await section.entries(ctx, options)));
+  return entries;
+}
