@@ -1,0 +1,68 @@
+/** The command line of the original, installed from the registry into a temporary folder and run by bun. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+export interface Ended {
+  code: number;
+  /** What it said, on both ways, without colours. */
+  text: string;
+}
+
+export interface Wmill extends AsyncDisposable {
+  /** A new folder to work in. */
+  folder: (name: string) => Promise<string>;
+  /** Runs a command in a folder, as whoever the folder's place is set to. */
+  run: (folder: string, args: string[]) => Promise<Ended>;
+  /** Runs a command that must succeed. @returns what it said */
+  ok: (folder: string, args: string[]) => Promise<string>;
+}
+
+/** @param version of the package `windmill-cli` */
+export async function installWmill(version: string): Promise<Wmill> {
+  const root = mkdtempSync(join(tmpdir(), "svc-wmill-"));
+  await Bun.write(join(root, "package.json"), JSON.stringify({ dependencies: { "windmill-cli": version } }));
+  const installed = await ended(root, [process.execPath, "install", "--ignore-scripts", "--no-save"], {
+    ...process.env,
+  });
+  if (installed.code !== 0) throw new Error(`windmill-cli ${version} cannot be installed: ${installed.text}`);
+  const manifest = join(root, "node_modules/windmill-cli/package.json");
+  const { bin } = await Bun.file(manifest).json();
+  const main = join(dirname(manifest), bin.wmill);
+  const environment = {
+    PATH: process.env.PATH ?? "",
+    HOME: root,
+    NO_COLOR: "1",
+    // It takes a folder in a git repository for a branch of a workspace: there is none above these.
+    GIT_CEILING_DIRECTORIES: root,
+  };
+  const run: Wmill["run"] = (folder, args) => ended(folder, [process.execPath, main, ...args], environment);
+  return {
+    async folder(name) {
+      const path = join(root, name);
+      await Bun.write(join(path, "wmill.yaml"), CONFIGURATION);
+      return path;
+    },
+    run,
+    async ok(folder, args) {
+      const { code, text } = await run(folder, args);
+      if (code !== 0) throw new Error(`wmill ${args.join(" ")}: ${code}\n${text}`);
+      return text;
+    },
+    async [Symbol.asyncDispose]() {
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}
+
+const CONFIGURATION = 'defaultTs: bun\nincludes:\n  - "**"\nexcludes: []\n';
+
+async function ended(
+  cwd: string,
+  command: string[],
+  env: Record<string, string | undefined>,
+): Promise<Ended> {
+  const child = Bun.spawn(command, { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { code, text: Bun.stripANSI(out + err) };
+}
