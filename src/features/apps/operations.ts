@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { App } from "../../context.ts";
 import { type Operation, operation, optional, responds } from "../../http/operation.ts";
+import { deleteIfThere } from "../deletion.ts";
 import { draftOf } from "../drafts/service.ts";
 import { AppHistory, AppRecord, EditApp, NewApp } from "./records.ts";
 import * as service from "./service.ts";
@@ -99,9 +100,6 @@ const updateAppHistory = operation({
   },
 });
 
-/** Existing clients keep an app as a folder, and delete it by each file that is gone: by its scripts' too. */
-const IN_FOLDER = ".app/";
-
 const deleteApp = operation({
   name: "deleteApp",
   method: "DELETE",
@@ -110,11 +108,7 @@ const deleteApp = operation({
   summary: "Delete an app with its history",
   responds: responds.text("confirmation"),
   audit: { operation: "apps.delete", action_kind: "Delete" },
-  run: async (ctx, { path }) => {
-    if (path.includes(IN_FOLDER)) return `${path} is no app: nothing is deleted`;
-    await service.deleteApp(ctx, path);
-    return `app ${path} deleted`;
-  },
+  run: (ctx, { path }) => deleteIfThere(ctx, "app", path, () => service.deleteApp(ctx, path)),
 });
 
 export const appOperations: Operation[] = [

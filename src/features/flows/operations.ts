@@ -1,6 +1,7 @@
 import { and, desc, eq } from "drizzle-orm";
 import { z } from "zod";
 import { flag, type Operation, operation, responds } from "../../http/operation.ts";
+import { deleteIfThere } from "../deletion.ts";
 import { draftOf } from "../drafts/service.ts";
 import { hasStarred } from "../favorites/service.ts";
 import { FlowRecord, FlowVersionRecord, NewFlow } from "./records.ts";
@@ -178,9 +179,6 @@ export const archiveFlowByPath = operation({
   },
 });
 
-/** Existing clients keep a flow as a folder, and delete it by each file that is gone: by its scripts' too. */
-const IN_FOLDER = ".flow/";
-
 const deleteFlowByPath = operation({
   name: "deleteFlowByPath",
   method: "DELETE",
@@ -189,11 +187,7 @@ const deleteFlowByPath = operation({
   summary: "Delete a flow with all its versions",
   responds: responds.text("confirmation"),
   audit: { operation: "flows.delete", action_kind: "Delete" },
-  run: async (ctx, { path }) => {
-    if (path.includes(IN_FOLDER)) return `${path} is no flow: nothing is deleted`;
-    await service.deleteFlow(ctx, path);
-    return `flow ${path} deleted`;
-  },
+  run: (ctx, { path }) => deleteIfThere(ctx, "flow", path, () => service.deleteFlow(ctx, path)),
 });
 
 const toggleWorkspaceErrorHandlerForFlow = operation({
