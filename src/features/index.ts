@@ -28,6 +28,7 @@ import { groupOperations } from "./groups/operations.ts";
 import { healthOperations } from "./health/operations.ts";
 import { httpTriggerOperations } from "./http-triggers/operations.ts";
 import { routeOperations } from "./http-triggers/serve-operations.ts";
+import { hubOperations } from "./hub/operations.ts";
 import { inputOperations } from "./inputs/operations.ts";
 import { instanceOperations } from "./instance/operations.ts";
 import { sendStats } from "./instance/statistics.ts";
@@ -151,6 +152,7 @@ export const features: Feature[] = [
   { file: "src/features/flows/preview-operations.ts", operations: flowPreviewOperations },
   { file: "src/features/flows/restart-operations.ts", operations: flowRestartOperations },
   { file: "src/features/flows/result-operations.ts", operations: flowResultOperations },
+  { file: "src/features/hub/operations.ts", operations: hubOperations },
   { file: "src/features/apps/operations.ts", operations: appOperations },
   { file: "src/features/apps/list-operations.ts", operations: appListOperations },
   { file: "src/features/apps/execute-operations.ts", operations: appExecuteOperations },

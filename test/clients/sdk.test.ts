@@ -294,6 +294,17 @@ const CASES: Case[] = [
       expect((await ask("GET", path)).text).toBe("bytes");
     },
   },
+  {
+    name: "the public collection, which is empty here",
+    source: `export const main = () => Promise.all([
+      wmill.ScriptService.getTopHubScripts({}),
+      wmill.ScriptService.queryHubScripts({ text: "mail" }),
+      wmill.FlowService.listHubFlows(),
+      wmill.AppService.listHubApps(),
+      wmill.IntegrationService.listHubIntegrations({}),
+    ]);`,
+    result: [{ asks: [] }, [], { flows: [] }, { apps: [] }, []],
+  },
   { name: "getWorkspace", source: "client.getWorkspace()", result: "acme" },
   {
     name: "a client of one's own choice: setClient",
