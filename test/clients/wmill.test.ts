@@ -175,6 +175,56 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill $version", ({ version, folderPu
     );
   }, 90_000);
 
+  test("brings changes over in both ways, and nothing else", async () => {
+    const edit = async (name: string, from: string, to: string) => {
+      const file = Bun.file(join(local, name));
+      const before = await file.text();
+      expect(before).toContain(from);
+      await file.write(before.replace(from, to));
+    };
+    await edit("f/data/hello.ts", "hello", "good day");
+    await edit("f/data/host.variable.yaml", "example.org", "example.net");
+    await edit("f/data/password.variable.yaml", "hunter2-moon", "hunter2-sun");
+    await edit("f/data/database.resource.yaml", "5432", "5433");
+    await edit("f/data/nightly.schedule.yaml", "enabled: false", "enabled: true");
+    await edit("f/data/nightly.schedule.yaml", "0 0 3", "0 30 3");
+    await edit("f/data/folder.meta.yaml", "Things", "Other things");
+    await edit("f/data/twice.flow/flow.yaml", "summary: Twice", "summary: Two times");
+    await edit("c_database.resource-type.yaml", "of ours", "of yours");
+    await wmill.ok(local, ["sync", "push", ...ALL]);
+    expect(changes(await wmill.ok(local, ["sync", "push", ...ALL]))).toBe("0");
+    expect((await get(hello)).content).toContain("good day");
+    expect(await get("/w/acme/variables/get_value/f/data/host")).toBe("example.net");
+    expect(await get("/w/acme/variables/get_value/f/data/password")).toBe("hunter2-sun");
+    expect((await get("/w/acme/resources/get/f/data/database")).value.port).toBe(5433);
+    const nightly = await get("/w/acme/schedules/get/f/data/nightly");
+    expect([nightly.enabled, nightly.schedule]).toEqual([true, "0 30 3 * * *"]);
+    expect((await get("/w/acme/folders/get/data")).summary).toBe("Other things");
+    expect((await get("/w/acme/flows/get/f/data/twice")).summary).toBe("Two times");
+    expect((await get("/w/acme/resources/type/get/c_database")).description).toBe("a database of yours");
+
+    const post = (path: string, body: object) => expectOk(ask("POST", `/w/acme${path}`, body));
+    await post("/variables/update/f/data/host", { value: "example.com" });
+    await post("/schedules/setenabled/f/data/nightly", { enabled: false });
+    const pulled = await wmill.ok(local, ["sync", "pull", ...ALL]);
+    expect(changes(pulled)).toBe("2");
+    const files = await filesOf(local);
+    expect(files["f/data/host.variable.yaml"]).toContain("example.com");
+    expect(files["f/data/nightly.schedule.yaml"]).toContain("enabled: false");
+  }, 60_000);
+
+  test("keeps secrets sealed when it is not told otherwise, and gives them back so", async () => {
+    const sealed = await wmill.folder("sealed");
+    await wmill.ok(sealed, ["sync", "pull", "--yes", "--include-key"]);
+    const file = "f/data/password.variable.yaml";
+    const text = await Bun.file(join(sealed, file)).text();
+    expect(text).not.toContain("hunter2");
+    expect(changes(await wmill.ok(sealed, ["sync", "push", "--yes", "--include-key"]))).toBe("0");
+    await expectOk(ask("POST", "/w/acme/variables/update/f/data/password", { value: "another" }));
+    await wmill.ok(sealed, ["sync", "push", "--yes", "--include-key"]);
+    expect(await get("/w/acme/variables/get_value/f/data/password")).toBe("hunter2-sun");
+  }, 60_000);
+
   test("moves a workspace to another one, which is its like then", async () => {
     await ask("POST", "/w/acme/apps/create", {
       path: "f/data/board",
@@ -196,7 +246,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill $version", ({ version, folderPu
     expect(Object.keys(files)).toEqual(
       expect.arrayContaining(["groups/ops.group.yaml", "settings.yaml", "f/data/board.app/app.yaml"]),
     );
-    expect(await get("/w/other/variables/get_value/f/data/password")).toBe("hunter2-moon");
+    expect(await get("/w/other/variables/get_value/f/data/password")).toBe("hunter2-sun");
   }, 90_000);
 
   test("takes away what is gone from the folder", async () => {
