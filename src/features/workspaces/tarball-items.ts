@@ -179,7 +179,7 @@ export async function variableEntries(
   ctx: WorkspaceContext,
   { plain_secrets, skip_secrets }: TarballOptions,
 ): Promise<ZipEntry[]> {
-  const rows = await listVariables(ctx, {});
+  const rows = await listVariables(ctx, { page: 1, per_page: Number.MAX_SAFE_INTEGER });
   const kept = rows.filter((row) => row.expires_at === null && !(skip_secrets && row.is_secret));
   const entries: ZipEntry[] = [];
   for (const row of kept) {

@@ -5,6 +5,7 @@ import type { ZipEntry } from "../../lib/zip.ts";
 import { listFolders } from "../folders/service.ts";
 import { listGroups, membersOf } from "../groups/service.ts";
 import { EVERYBODY } from "../permissions.ts";
+import { workspaceWebhook } from "../webhooks/endpoints.ts";
 import { listMembers } from "./members.ts";
 import { currentKey } from "./secrets.ts";
 import { readSettings } from "./settings.ts";
@@ -56,7 +57,7 @@ export async function settingsEntries(ctx: WorkspaceContext): Promise<ZipEntry[]
     auto_invite_enabled: settings.auto_invite_domain !== undefined,
     auto_invite_as: settings.auto_invite_operator ? "operator" : "developer",
     auto_invite_mode: settings.auto_add ? "add" : "invite",
-    webhook: settings.webhook ?? null,
+    webhook: await workspaceWebhook(read, workspace_id),
     deploy_to: settings.deploy_to ?? null,
     error_handler: settings.error_handler ?? null,
     error_handler_extra_args: settings.error_handler_extra_args ?? null,
