@@ -20,8 +20,12 @@ export interface OutgoingRequest {
   targets: Targets;
   /** From the beginning to the last byte of the answer, redirects included. */
   timeout_ms: number;
-  /** Of the answer's body: a longer one is cut off here. */
+  /** Of the answer's body, as it arrives decoded. */
   max_bytes: number;
+  /** What becomes of a longer body; it is cut off where nothing is said. */
+  longer?: "cut" | "refused";
+  /** Plain http is spoken with this machine alone. */
+  confidential?: boolean;
   /** Redirects that are followed; each is checked like the first address. */
   max_redirects: number;
 }
@@ -62,18 +66,23 @@ function redirected(request: OutgoingRequest, location: string): OutgoingRequest
   return { ...request, url: to.href, headers: Object.fromEntries(headers) };
 }
 
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
+
 async function once(request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingAnswer> {
   const url = new URL(request.url);
   if (url.protocol !== "http:" && url.protocol !== "https:") {
     throw new OutgoingError(`${url.protocol}// is no address that can be called`);
   }
   const host = url.hostname.replace(/^\[|\]$/g, "");
+  if (request.confidential && url.protocol === "http:" && !LOOPBACK.test(host)) {
+    throw new OutgoingError(`${url.origin} must be called by https`);
+  }
   try {
-    return await read(await connect(request, url, host, signal), request.max_bytes);
+    return await read(await connect(request, url, host, signal), request, host);
   } catch (cause) {
     if (cause instanceof OutgoingError) throw cause;
-    if (signal.aborted) throw new OutgoingError(`${host} did not answer within ${request.timeout_ms} ms`);
-    throw new OutgoingError(`${host}: ${reasonOf(cause)}`);
+    if (signal.aborted) throw new OutgoingError(`${host} did not answer within ${request.timeout_ms / 1000} s`);
+    throw new OutgoingError(`${host} cannot be reached: ${reasonOf(cause)}`);
   }
 }
 
@@ -147,14 +156,20 @@ function refused(host: string): OutgoingError {
   );
 }
 
-async function read({ status, headers, body }: Response, max_bytes: number): Promise<OutgoingAnswer> {
+async function read(
+  { status, headers, body }: Response,
+  { max_bytes, longer }: OutgoingRequest,
+  host: string,
+): Promise<OutgoingAnswer> {
   const pieces: Uint8Array[] = [];
   let left = max_bytes;
   for await (const piece of body ?? []) {
-    pieces.push(piece.subarray(0, left));
+    pieces.push(piece.subarray(0, Math.max(left, 0)));
     left -= piece.length;
     // Leaving the loop ends the connection: nobody reads the rest.
-    if (left <= 0) break;
+    if (left < 0 && longer === "refused")
+      throw new OutgoingError(`${host} sends more than ${max_bytes} bytes`);
+    if (left < 0 || (left === 0 && longer !== "refused")) break;
   }
   return { status, headers, body: Buffer.concat(pieces) };
 }

@@ -199,7 +199,7 @@ describe("the channels", () => {
         "chat channel ops: no chat is connected",
         `URL at ${new URL(bad.url).host}: ${new URL(bad.url).host} answers with status 503`,
         `URL at ${new URL(away.url).host}: ${new URL(away.url).host} answers with status 302`,
-        "URL at 127.0.0.1:1: 127.0.0.1:1 cannot be reached: ECONNREFUSED",
+        "URL at 127.0.0.1:1: 127.0.0.1 cannot be reached: the connection was refused",
       ].sort(),
     );
   });

@@ -137,7 +137,7 @@ SAAwRQIhAM6y9e0v2+NJL7M7P71BjsFqxaI8UOmrf4CfHnZePInGAiAsPmysL+ms
     expect((await trial(`${at}/page`)).text).toContain("its root element is html");
     expect((await trial(`${at}/none`)).text).toContain("answers with status 404");
     await place.stop(true);
-    expect((await trial(`${at}/good`)).text).toContain("cannot be fetched from 127.0.0.1");
+    expect((await trial(`${at}/good`)).text).toContain("127.0.0.1 cannot be reached");
   });
 
   test.each([

@@ -368,7 +368,7 @@ test("a provider that is down, or slow, is said to be", async () => {
   const slow = await post();
   expect([slow.status, await slow.text()]).toEqual([
     503,
-    expect.stringContaining("has not answered within 10 s"),
+    expect.stringContaining("did not answer within 10 s"),
   ]);
   const next = await cameBack(t, "ann");
   await t.idp.stop();

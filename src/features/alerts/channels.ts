@@ -2,12 +2,16 @@
 import { hostname } from "node:os";
 import type { App } from "../../context.ts";
 import { BadRequest, SvcError } from "../../errors.ts";
+import type { OutgoingAnswer } from "../../outgoing/request.ts";
+import { askNamed, isSuccess } from "../../outgoing/settings.ts";
 import { letter } from "../mail/letter.ts";
 import { sendMail } from "../mail/send.ts";
 import type { CriticalChannel } from "../settings/values.ts";
 
 /** For a chat or a URL to answer. */
 const ANSWER_MS = 10_000;
+/** Bytes of the answer: more than a few words of it nobody needs. */
+const MAX_ANSWER = 100_000;
 /** Where the chat product's own interface is. */
 export const CHAT_API = "https://slack.com/api";
 
@@ -44,10 +48,10 @@ export async function send(app: App, channel: CriticalChannel, notice: Notice): 
   const { email, chat_channel, webhook_url } = channel;
   if (email !== undefined) return sendMail(app, email, toLetter(app, notice));
   if (webhook_url !== undefined) {
-    await post(webhook_url, { type: "critical_alert", instance: instanceOf(app), ...notice });
+    await post(app, webhook_url, { type: "critical_alert", instance: instanceOf(app), ...notice });
     return;
   }
-  if (isUrl(chat_channel!)) await post(chat_channel!, { text: toText(app, notice) });
+  if (isUrl(chat_channel!)) await post(app, chat_channel!, { text: toText(app, notice) });
   else await postToChannel(app, chat_channel!, toText(app, notice));
 }
 
@@ -81,32 +85,36 @@ async function postToChannel(app: App, channel: string, text: string): Promise<v
     });
   }
   const url = `${(chat?.api_url ?? CHAT_API).replace(/\/+$/, "")}/chat.postMessage`;
-  const answer = await post(url, { channel, text }, { authorization: `Bearer ${token}` });
-  const { ok, error } = (await answer.json().catch(() => ({}))) as { ok?: boolean; error?: string };
+  const answer = await post(app, url, { channel, text }, { authorization: `Bearer ${token}` });
+  const { ok, error } = parsed(answer);
   if (ok !== true)
     throw new BadRequest(`the chat refuses the message: ${String(error ?? "it says no more").slice(0, 200)}`);
 }
 
-async function post(url: string, body: object, headers: Record<string, string> = {}): Promise<Response> {
-  const { host } = new URL(url);
-  let response: Response;
+function parsed({ body }: OutgoingAnswer): { ok?: boolean; error?: string } {
   try {
-    response = await fetch(url, {
-      method: "POST",
-      headers: { "content-type": "application/json; charset=utf-8", ...headers },
-      body: JSON.stringify(body),
-      redirect: "manual",
-      signal: AbortSignal.timeout(ANSWER_MS),
-    });
-  } catch (cause) {
-    const { name, code } = cause as { name?: string; code?: string };
-    const why =
-      name === "TimeoutError" ? `no answer within ${ANSWER_MS / 1000} s` : (code ?? "no connection");
-    throw new BadRequest(`${host} cannot be reached: ${why}`);
+    return JSON.parse(body.toString()) ?? {};
+  } catch {
+    return {};
   }
-  if (response.ok) return response;
-  await response.body?.cancel();
-  throw new BadRequest(`${host} answers with status ${response.status}`);
+}
+
+async function post(
+  app: App,
+  url: string,
+  body: object,
+  headers: Record<string, string> = {},
+): Promise<OutgoingAnswer> {
+  const answer = await askNamed(app, {
+    url,
+    method: "POST",
+    headers: { "content-type": "application/json; charset=utf-8", ...headers },
+    body: JSON.stringify(body),
+    timeout_ms: ANSWER_MS,
+    max_bytes: MAX_ANSWER,
+  });
+  if (isSuccess(answer)) return answer;
+  throw new BadRequest(`${new URL(url).host} answers with status ${answer.status}`);
 }
 
 /** The instance's address; before it listens anywhere, the machine's name. */

@@ -8,6 +8,7 @@ import { BadRequest } from "../../errors.ts";
 import { INTERFACE_VERSION } from "../../http/openapi.ts";
 import { operation, responds } from "../../http/operation.ts";
 import { VERSION } from "../../lib/version.ts";
+import { askNamed, isSuccess } from "../../outgoing/settings.ts";
 import { flows } from "../flows/tables.ts";
 import { currentLicense } from "../license/service.ts";
 import { scripts } from "../scripts/tables.ts";
@@ -69,26 +70,20 @@ export const sendStats = operation({
       return `nothing was sent: there is nobody to send to (setting stats_url). This is what would be sent:\n${body}`;
     }
     await ctx.write({ resource: new URL(url).host }, async () => {});
-    await post(url, body);
+    await post(ctx.app, url, body);
     return `sent to ${url}:\n${body}`;
   },
 });
 
-async function post(url: string, body: string): Promise<void> {
-  const { host } = new URL(url);
-  const response = await fetch(url, {
+async function post(app: App, url: string, body: string): Promise<void> {
+  const answer = await askNamed(app, {
+    url,
     method: "POST",
     headers: { "content-type": "application/json" },
     body,
-    redirect: "manual",
-    signal: AbortSignal.timeout(ANSWER_MS),
-  }).catch((cause) => {
-    const { name, code } = cause as { name?: string; code?: string };
-    throw new BadRequest(
-      `${host} cannot be reached: ${name === "TimeoutError" ? "no answer in time" : code}`,
-    );
+    timeout_ms: ANSWER_MS,
+    max_bytes: 0,
   });
-  await response.body?.cancel();
-  if (!response.ok)
-    throw new BadRequest(`${host} does not take them: it answers with status ${response.status}`);
+  if (isSuccess(answer)) return;
+  throw new BadRequest(`${new URL(url).host} does not take them: it answers with status ${answer.status}`);
 }

@@ -5,6 +5,7 @@ import type { Reader, Tx } from "../../database/database.ts";
 import { BadRequest, SvcError } from "../../errors.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { VERSION } from "../../lib/version.ts";
+import { askNamed, isSuccess } from "../../outgoing/settings.ts";
 import { raiseAlert } from "../alerts/service.ts";
 import { type License, readLicense } from "./key.ts";
 import { currentLicense, describeLicense, stateOf } from "./service.ts";
@@ -108,7 +109,7 @@ async function fetchNext(app: App, text: string): Promise<{ key: string; license
   if (!present.renewal_url) {
     throw new BadRequest(`licence ${present.id} does not say where it is renewed: ask whoever gave it out`);
   }
-  const key = await ask(present.renewal_url, {
+  const key = await ask(app, present.renewal_url, {
     license_key: text,
     instance: app.settings.get("uid"),
     version: VERSION,
@@ -120,27 +121,18 @@ async function fetchNext(app: App, text: string): Promise<{ key: string; license
   return { key, license };
 }
 
-async function ask(url: string, body: object): Promise<string> {
+async function ask(app: App, url: string, body: object): Promise<string> {
+  const answer = await askNamed(app, {
+    url,
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+    timeout_ms: ANSWER_MS,
+    max_bytes: MAX_ANSWER,
+  });
+  if (isSuccess(answer)) return answer.body.toString().trim();
   const { host } = new URL(url);
-  let response: Response;
-  let text: string;
-  try {
-    response = await fetch(url, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(body),
-      redirect: "manual",
-      signal: AbortSignal.timeout(ANSWER_MS),
-    });
-    text = (await response.text()).slice(0, MAX_ANSWER).trim();
-  } catch (cause) {
-    const { name, code } = cause as { name?: string; code?: string };
-    throw new BadRequest(
-      `${host} cannot be reached: ${name === "TimeoutError" ? "no answer in time" : (code ?? "no connection")}`,
-    );
-  }
-  if (response.ok) return text;
-  throw new BadRequest(`${host} gives out no new licence: it answers with status ${response.status}`);
+  throw new BadRequest(`${host} gives out no new licence: it answers with status ${answer.status}`);
 }
 
 /** Which states of which licences this process has told of. */

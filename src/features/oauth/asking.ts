@@ -2,28 +2,50 @@
 import * as oauth from "oauth4webapi";
 import type { App } from "../../context.ts";
 import { BadRequest, SvcError, Unavailable } from "../../errors.ts";
-import { boundedFetch, FetchFailed } from "../../lib/bounded-fetch.ts";
 import { perApp } from "../../lib/per-app.ts";
+import { OutgoingError, sendRequest } from "../../outgoing/request.ts";
+import { targetsNamedIn } from "../../outgoing/settings.ts";
 import type { Client } from "./clients.ts";
 
-const BOUNDS = { timeout_ms: 10_000, max_bytes: 1_000_000, max_redirects: 3 };
+const BOUNDS = { timeout_ms: 10_000, max_bytes: 1_000_000, longer: "refused", confidential: true } as const;
+const MAX_REDIRECTS = 3;
 /** How long a provider's own description is relied upon. */
 const DISCOVERY_MS = 3_600_000;
 /** Most characters that are kept of what a provider says. */
 export const MAX_TEXT = 300;
 
-/** How the library calls. */
-export const HTTP = {
-  // Which addresses may be plain http is decided in one place: by the fetch.
-  [oauth.allowInsecureRequests]: true,
-  [oauth.customFetch]: (url: string, init: unknown) => call(url, init as RequestInit),
-} as const;
+/** How the library calls: the way of everything that this server sends. */
+export function http(app: App, client: Client) {
+  return {
+    // Which addresses may be plain http is decided where the request is sent.
+    [oauth.allowInsecureRequests]: true,
+    [oauth.customFetch]: (url: string, init: unknown) => call(app, client, url, init as RequestInit),
+  } as const;
+}
 
-/** @throws FetchFailed, also when the provider says that it has failed itself */
-export async function call(url: string, init: RequestInit): Promise<Response> {
-  const response = await boundedFetch(url, init, BOUNDS);
-  if (response.status < 500) return response;
-  throw new FetchFailed(`${new URL(url).host} fails (status ${response.status})`);
+/** @throws OutgoingError, also when the provider says that it has failed itself */
+export async function call(app: App, client: Client, url: string, init: RequestInit): Promise<Response> {
+  const { issuer, auth_url, token_url, userinfo_url, emails_url, revocation_url } = client.provider;
+  if (!URL.canParse(url)) throw new OutgoingError(`"${url.slice(0, MAX_TEXT)}" is no URL`);
+  const sent = new Request(url, init);
+  const method = sent.method === "POST" ? "POST" : "GET";
+  const answer = await sendRequest({
+    url,
+    method,
+    headers: Object.fromEntries(sent.headers),
+    ...(method === "POST" && { body: await sent.text() }),
+    targets: targetsNamedIn(app, [issuer, auth_url, token_url, userinfo_url, emails_url, revocation_url]),
+    // What is sent by POST is meant for one address.
+    max_redirects: method === "GET" ? MAX_REDIRECTS : 0,
+    ...BOUNDS,
+  });
+  const { status, headers, body } = answer;
+  if (method === "GET" && headers.has("location")) {
+    throw new OutgoingError(`${new URL(url).host} redirects more than ${MAX_REDIRECTS} times`);
+  }
+  if (status >= 500) throw new OutgoingError(`${new URL(url).host} fails (status ${status})`);
+  // A response with such a status may have no body, not even an empty one.
+  return new Response([204, 205, 304].includes(status) ? null : new Uint8Array(body), { status, headers });
 }
 
 interface Known {
@@ -34,13 +56,14 @@ interface Known {
 const discovered = perApp<App, Map<string, Known>>(() => new Map());
 
 /** What is known of a provider's endpoints. */
-export async function serverOf(app: App, { provider }: Client): Promise<oauth.AuthorizationServer> {
+export async function serverOf(app: App, client: Client): Promise<oauth.AuthorizationServer> {
+  const { provider } = client;
   if (provider.issuer === undefined) return toServer(provider);
   const known = discovered(app);
   const now = app.clock().getTime();
   const before = known.get(provider.issuer);
   if (before && before.until > now) return before.server;
-  const server = discover(provider.issuer);
+  const server = discover(app, client, provider.issuer);
   known.set(provider.issuer, { server, until: now + DISCOVERY_MS });
   server.catch(() => known.delete(provider.issuer!));
   return server;
@@ -57,13 +80,13 @@ function toServer(provider: Client["provider"]): oauth.AuthorizationServer {
   };
 }
 
-async function discover(issuer: string): Promise<oauth.AuthorizationServer> {
+async function discover(app: App, client: Client, issuer: string): Promise<oauth.AuthorizationServer> {
   if (!URL.canParse(issuer))
     throw new BadRequest(`setting oauths: "${issuer.slice(0, MAX_TEXT)}" is no issuer`);
   const url = new URL(issuer);
   return oauth.processDiscoveryResponse(
     url,
-    await oauth.discoveryRequest(url, { algorithm: "oidc", ...HTTP }),
+    await oauth.discoveryRequest(url, { algorithm: "oidc", ...http(app, client) }),
   );
 }
 
@@ -78,7 +101,7 @@ export async function asking<T>(client: Client, what: string, ask: () => Promise
 
 function toError({ name }: Client, what: string, cause: unknown): SvcError {
   if (cause instanceof SvcError) return cause;
-  if (cause instanceof FetchFailed) return new Unavailable(`${name}: ${what}: ${cause.message}`, { cause });
+  if (cause instanceof OutgoingError) return new Unavailable(`${name}: ${what}: ${cause.message}`, { cause });
   if (cause instanceof oauth.AuthorizationResponseError || cause instanceof oauth.ResponseBodyError) {
     const said = [cause.error, cause.error_description].filter(Boolean).join(": ").slice(0, MAX_TEXT);
     return new BadRequest(`${name}: ${what}: the provider answers ${said}`, { cause });

@@ -192,7 +192,7 @@ function toId(text: string): number {
   return Number(text);
 }
 
-const refreshToken = operation({
+const refreshAccount = operation({
   name: "refreshAccountToken",
   method: "POST",
   path: "/w/{workspace}/oauth/refresh_token/{id}",
@@ -237,6 +237,6 @@ export const oauthOperations: Operation[] = [
   connectPage,
   finishConnectPage,
   createAccount,
-  refreshToken,
+  refreshAccount,
   disconnectAccount,
 ];

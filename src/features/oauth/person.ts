@@ -2,7 +2,7 @@
 import * as oauth from "oauth4webapi";
 import type { App } from "../../context.ts";
 import { BadRequest } from "../../errors.ts";
-import { asking, call, HTTP, MAX_TEXT, serverOf, toClient } from "./asking.ts";
+import { asking, call, http, MAX_TEXT, serverOf, toClient } from "./asking.ts";
 import type { Client } from "./clients.ts";
 import type { Tokens } from "./provider.ts";
 
@@ -20,14 +20,14 @@ export function personOf(app: App, client: Client, tokens: Tokens): Promise<Pers
   return asking(client, "who logs in cannot be read", async () => {
     const server = await serverOf(app, client);
     const { claims } = tokens;
-    const profile = server.userinfo_endpoint ? await userInfo(server, client, tokens) : undefined;
+    const profile = server.userinfo_endpoint ? await userInfo(app, server, client, tokens) : undefined;
     if (!claims && !profile) {
       throw new BadRequest(
         `setting oauths: client ${client.name}: \`userinfo_url\` or \`issuer\` is missing`,
       );
     }
     const said: Record<string, unknown> = { ...claims, ...profile };
-    const address = await addressOf(client, tokens, said);
+    const address = await addressOf(app, client, tokens, said);
     if (address.email === undefined) {
       throw new BadRequest(`${client.name} tells no e-mail address of who logs in`, {
         hint: "make one public there, or have a super admin ask for more scopes",
@@ -45,11 +45,12 @@ export function personOf(app: App, client: Client, tokens: Tokens): Promise<Pers
 }
 
 async function userInfo(
+  app: App,
   server: oauth.AuthorizationServer,
   client: Client,
   { access_token, claims }: Tokens,
 ): Promise<Record<string, unknown>> {
-  const response = await oauth.userInfoRequest(server, toClient(client), access_token, HTTP);
+  const response = await oauth.userInfoRequest(server, toClient(client), access_token, http(app, client));
   if (!claims) return readObject(response);
   return oauth.processUserInfoResponse(server, toClient(client), claims.sub, response);
 }
@@ -68,13 +69,15 @@ interface Address {
 }
 
 async function addressOf(
-  { provider }: Client,
+  app: App,
+  client: Client,
   { access_token }: Tokens,
   said: Record<string, unknown>,
 ): Promise<Address> {
+  const { provider } = client;
   if (provider.emails_url !== undefined) {
     const headers = { authorization: `Bearer ${access_token}`, accept: "application/json" };
-    const list: unknown = await (await call(provider.emails_url, { headers })).json();
+    const list: unknown = await (await call(app, client, provider.emails_url, { headers })).json();
     const addresses = Array.isArray(list)
       ? (list as { email?: unknown; primary?: unknown; verified?: unknown }[])
       : [];

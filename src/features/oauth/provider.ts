@@ -6,7 +6,7 @@
 import * as oauth from "oauth4webapi";
 import type { App } from "../../context.ts";
 import { BadRequest } from "../../errors.ts";
-import { asking, HTTP, serverOf, toClient } from "./asking.ts";
+import { asking, http, serverOf, toClient } from "./asking.ts";
 import type { Client } from "./clients.ts";
 
 /** A century: a moment further off may not be one that can be stored. */
@@ -119,7 +119,7 @@ export function exchangeCode(
         valid,
         redirect_uri,
         attempt.verifier,
-        HTTP,
+        http(app, client),
       ),
     );
     const answer = await oauth.processAuthorizationCodeResponse(server, registered, response, {
@@ -183,7 +183,7 @@ export function refreshTokens(app: App, client: Client, refresh_token: string): 
       registered,
       authentication(client, server),
       refresh_token,
-      HTTP,
+      http(app, client),
     );
     const options = { recognizedTokenTypes: OTHER_TYPES };
     return toTokens(
@@ -202,7 +202,7 @@ export function revokeToken(app: App, client: Client, token: string): Promise<bo
     if (!server.revocation_endpoint) return false;
     const how = authentication(client, server);
     await oauth.processRevocationResponse(
-      await oauth.revocationRequest(server, toClient(client), how, token, HTTP),
+      await oauth.revocationRequest(server, toClient(client), how, token, http(app, client)),
     );
     return true;
   });

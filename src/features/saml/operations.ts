@@ -1,10 +1,12 @@
 import { z } from "zod";
+import type { App } from "../../context.ts";
 import { BadRequest } from "../../errors.ts";
-import { readBytes } from "../../http/input.ts";
 import { type Operation, operation, responds } from "../../http/operation.ts";
+import { askNamed, isSuccess } from "../../outgoing/settings.ts";
 import { type IdentityProvider, MAX_METADATA, readMetadata } from "./metadata.ts";
 
 const ANSWER_MS = 15_000;
+const MAX_REDIRECTS = 3;
 
 export const testMetadata = operation({
   name: "testMetadata",
@@ -18,7 +20,7 @@ export const testMetadata = operation({
   responds: responds.text("what the metadata says"),
   audit: { operation: "settings.test_saml_metadata", action_kind: "Execute" },
   run: async (ctx, { body }) => {
-    const xml = isUrl(body) ? await fetchMetadata(body.trim()) : body;
+    const xml = isUrl(body) ? await fetchMetadata(ctx.app, body.trim()) : body;
     const provider = await readMetadata(xml, ctx.app.clock());
     await ctx.write({ resource: provider.entity_id.slice(0, 200) }, async () => {});
     return describe(provider);
@@ -41,22 +43,18 @@ function describe({ entity_id, sign_on, certificates }: IdentityProvider): strin
 }
 
 /** @throws BadRequest */
-async function fetchMetadata(url: string): Promise<string> {
-  const { host } = new URL(url);
-  try {
-    const response = await fetch(url, {
-      headers: { accept: "application/samlmetadata+xml, application/xml, text/xml" },
-      signal: AbortSignal.timeout(ANSWER_MS),
-    });
-    if (!response.ok)
-      throw new BadRequest(`${host} gives no metadata: it answers with status ${response.status}`);
-    return new TextDecoder().decode(await readBytes(response, MAX_METADATA));
-  } catch (cause) {
-    if (cause instanceof BadRequest) throw cause;
-    const { name, code, message } = cause as { name?: string; code?: string; message?: string };
-    const why = name === "TimeoutError" ? "no answer in time" : (code ?? message);
-    throw new BadRequest(`the metadata cannot be fetched from ${host}: ${why}`);
-  }
+async function fetchMetadata(app: App, url: string): Promise<string> {
+  const answer = await askNamed(app, {
+    url,
+    method: "GET",
+    headers: { accept: "application/samlmetadata+xml, application/xml, text/xml" },
+    timeout_ms: ANSWER_MS,
+    max_bytes: MAX_METADATA,
+    longer: "refused",
+    max_redirects: MAX_REDIRECTS,
+  });
+  if (isSuccess(answer)) return answer.body.toString();
+  throw new BadRequest(`${new URL(url).host} gives no metadata: it answers with status ${answer.status}`);
 }
 
 export const samlOperations: Operation[] = [testMetadata];
