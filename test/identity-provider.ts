@@ -59,6 +59,13 @@ export async function startIdentityProvider(
         grant_types: ["authorization_code", "refresh_token"],
         response_types: ["code"],
       },
+      {
+        client_id: "public",
+        token_endpoint_auth_method: "none",
+        redirect_uris: back,
+        grant_types: ["authorization_code", "refresh_token"],
+        response_types: ["code"],
+      },
     ],
     claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
     features: { devInteractions: { enabled: true }, revocation: { enabled: true } },

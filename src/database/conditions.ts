@@ -24,7 +24,7 @@ export function someText(list: AnyColumn, test: (text: SQL) => SQL): SQL {
 }
 
 /** Whether a text stands anywhere in the column, every character of it literal. */
-export function containsText(column: AnyColumn, text: string): SQL {
+export function containsText(column: AnyColumn | SQL, text: string): SQL {
   return dialect === "sqlite" ? sql`instr(${column}, ${text}) > 0` : sql`strpos(${column}, ${text}) > 0`;
 }
 

@@ -142,7 +142,8 @@ function toHandler(
         const token = readToken(request, search, site);
         if (token !== undefined) {
           const found = hooks.resolveToken(app, token);
-          identity = found instanceof Promise ? await found : found;
+          identity =
+            found instanceof Promise ? await (op.uncounted ? found.catch(unknownTo(app)) : found) : found;
         }
         // Before anything is read of what an unknown caller sends.
         if (!identity) await admit(request, token);
@@ -165,6 +166,13 @@ function toHandler(
     if (isDelivery(op)) consent(request, response);
     if (access) access(request, id, parameters, response, performance.now() - began!);
     return response;
+  };
+}
+
+/** Probes are answered whatever else is wrong: where the database does not say whose a token is, it is nobody's. */
+function unknownTo(app: App): (cause: unknown) => undefined {
+  return (cause) => {
+    app.log.debug({ error: String((cause as Error).message) }, "a probe's token could not be looked up");
   };
 }
 

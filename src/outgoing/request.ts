@@ -81,7 +81,8 @@ async function once(request: OutgoingRequest, signal: AbortSignal): Promise<Outg
     return await read(await connect(request, url, host, signal), request, host);
   } catch (cause) {
     if (cause instanceof OutgoingError) throw cause;
-    if (signal.aborted) throw new OutgoingError(`${host} did not answer within ${request.timeout_ms / 1000} s`);
+    if (signal.aborted)
+      throw new OutgoingError(`${host} did not answer within ${request.timeout_ms / 1000} s`);
     throw new OutgoingError(`${host} cannot be reached: ${reasonOf(cause)}`);
   }
 }

@@ -77,6 +77,23 @@ describe("/api/health", () => {
     await once(200);
   });
 
+  test("answers who comes with a token that it cannot look up, while the database does not answer", async () => {
+    const { token } = await server.user("late");
+    await change("ALTER TABLE tokens RENAME TO tokens_gone");
+    await change("ALTER TABLE svc_migrations RENAME TO gone");
+    for (const unknown of [token, "nobody's"]) {
+      const answer = await until(async () => {
+        const found = await anyone("/health", unknown);
+        return found.status === 200 ? undefined : found;
+      });
+      expect([answer.status, answer.json()]).toEqual([503, { status: "unready", failing: ["database"] }]);
+      expect((await anyone("/health/live", unknown)).status).toBe(200);
+    }
+    await change("ALTER TABLE gone RENAME TO svc_migrations");
+    await change("ALTER TABLE tokens_gone RENAME TO tokens");
+    await once(200);
+  });
+
   test("is unready while the server drains", async () => {
     server.server.app.accepting = false;
     expect((await once(503)).json().failing).toEqual(["accepting"]);

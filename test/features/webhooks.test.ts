@@ -392,7 +392,9 @@ describe("what does not arrive", () => {
       return all[0]?.attempts === 1 ? all : undefined;
     }, "the first try");
     expect(found.error).toBe(
-      status === 308 ? "127.0.0.1 cannot be reached: the connection was refused" : `the receiver answered ${status}`,
+      status === 308
+        ? "127.0.0.1 cannot be reached: the connection was refused"
+        : `the receiver answered ${status}`,
     );
   });
 });

@@ -3,7 +3,7 @@
  * (src/lib/meters.ts); the client library is loaded, and writes them down, when somebody asks.
  */
 import { readdir } from "node:fs/promises";
-import { type SQL, sql } from "drizzle-orm";
+import { count, lte, type SQL, sql } from "drizzle-orm";
 import type { Metric, Registry } from "prom-client";
 import type { App } from "../../context.ts";
 import type { Histogram } from "../../lib/meters.ts";
@@ -12,6 +12,8 @@ import { VERSION } from "../../lib/version.ts";
 import { dueBy, QUEUED, RUNNING } from "../jobs/filters.ts";
 import { openStreams } from "../jobs/job-feed.ts";
 import { waitingCalls } from "../jobs/wait.ts";
+import { schedules } from "../schedules/tables.ts";
+import { webhookDeliveries } from "../webhooks/tables.ts";
 
 /** One line of a metric. */
 interface Figure {
@@ -44,6 +46,7 @@ async function createRegistry(app: App): Promise<Registry> {
   };
   ofRequests(app, define);
   ofJobs(app, define);
+  ofOutside(app, define);
   ofDatabase(app, define);
   ofProcess(define);
   return registry;
@@ -98,6 +101,22 @@ function ofJobs(app: App, define: Define): void {
     { value: waitingCalls(app), labels: { kind: "call" } },
     { value: openStreams(app), labels: { kind: "stream" } },
   ]);
+}
+
+function ofOutside(app: App, define: Define): void {
+  const { read } = app.db;
+  define("gauge", "svc_webhook_deliveries_pending", "Deliveries to webhooks that are not done", async () => {
+    const [row] = await read
+      .select({ value: count() })
+      .from(webhookDeliveries)
+      .where(sql`${webhookDeliveries.state} = 'pending'`);
+    return [{ value: Number(row?.value ?? 0) }];
+  });
+  define("gauge", "svc_schedules_due", "Schedules whose next run is due and has not begun", async () => {
+    const due = lte(schedules.next_at, app.clock());
+    const [row] = await read.select({ value: count() }).from(schedules).where(due);
+    return [{ value: Number(row?.value ?? 0) }];
+  });
 }
 
 function ofDatabase({ db }: App, define: Define): void {

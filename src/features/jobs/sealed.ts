@@ -6,7 +6,7 @@
 import type { App } from "../../context.ts";
 import { BadRequest } from "../../errors.ts";
 import { isReference } from "../resources/interpolate.ts";
-import { decryptSecret, encryptSecret } from "../workspaces/secrets.ts";
+import { argumentOf, decryptSecret, encryptSecret } from "../workspaces/secrets.ts";
 
 export const MARK = "$encrypted:";
 
@@ -17,7 +17,7 @@ export interface Runner {
 }
 
 /** What the server's own seals are bound to. */
-export const purposeOf = ({ email }: Pick<Runner, "email">) => `argument of ${email}`;
+const purposeOf = ({ email }: Pick<Runner, "email">) => argumentOf(email);
 
 /** The reference to a value that only jobs of this runner open. */
 export async function sealValue(app: App, runner: Runner, value: unknown): Promise<string> {

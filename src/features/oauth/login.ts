@@ -9,6 +9,7 @@ import { Forbidden, type SvcError } from "../../errors.ts";
 import { checkEmail } from "../../lib/paths.ts";
 import { recordAudit } from "../audit/service.ts";
 import { loginCookies } from "../users/cookies.ts";
+import { instanceUsername } from "../users/instance-username.ts";
 import { insertUser } from "../users/service.ts";
 import { beginSession } from "../users/sessions.ts";
 import { users } from "../users/tables.ts";
@@ -143,7 +144,7 @@ async function signUp(ctx: Context, tx: Tx, client: Client, person: Person): Pro
     verified: person.email_verified === true,
     name: person.name ?? null,
     company: null,
-    username: null,
+    username: await instanceUsername(app, tx, person.email),
     first_time_user: true,
     created_at: app.clock(),
   });

@@ -124,17 +124,19 @@ export const KEYS = {
     meaning: "where statistics go once they are switched on; without it nowhere",
   },
   automate_username_creation: {
-    ...flag(kept("usernames are made of the e-mail address, the same in every workspace"), {
+    ...flag("a new user gets a username of the instance, made of the e-mail address, for all workspaces", {
       default: false,
     }),
     open: true,
   },
-  require_preexisting_user_for_oauth: flag(kept("a login elsewhere makes no new users"), { default: false }),
-  disable_password_login: flag(kept("nobody logs in with a password"), { default: false }),
+  require_preexisting_user_for_oauth: flag("a login elsewhere makes no new users", { default: false }),
+  disable_password_login: flag("nobody logs in with a password; logins elsewhere and tokens go on", {
+    default: false,
+  }),
   oauths: {
     schema: OauthClients,
-    allowed: "an object of clients, each with id and secret",
-    meaning: kept("where users may log in, and what resources may be connected to"),
+    allowed: "an object of clients, each with id, and secret where it has one",
+    meaning: "where users may log in, and what resources may be connected to",
     secret: ["*.secret", "*.signing_secret"],
   },
   saml_metadata: words(kept("metadata of the SAML identity provider"), "metadata as XML, or the URL of it"),

@@ -67,7 +67,11 @@ export type ChatConnection = z.output<typeof ChatConnection>;
 
 export const OauthClients = z.record(
   z.string().min(1).max(100),
-  z.looseObject({ id: z.string().min(1), secret: z.string().min(1) }),
+  z.looseObject({
+    id: z.string().min(1),
+    /** A public client has none: PKCE stands for it (RFC 9700 §2.1.1). */
+    secret: word,
+  }),
 );
 
 export const ObjectStoreCache = z.looseObject({ type: z.string().min(1) });

@@ -7,6 +7,7 @@ import { BadRequest, NotFound } from "../../errors.ts";
 import { checkEmail, checkUsername } from "../../lib/paths.ts";
 import { recordInstanceEvent } from "../webhooks/instance-events.ts";
 import { joinByDomain } from "../workspaces/auto-invite.ts";
+import { instanceUsername } from "./instance-username.ts";
 import { hashPassword } from "./passwords.ts";
 import { users } from "./tables.ts";
 
@@ -24,7 +25,8 @@ export async function createUser(ctx: Context, body: NewUser): Promise<void> {
   const email = checkEmail(body.email);
   const row = await toRow(ctx.app, { ...body, email });
   await ctx.write({ resource: email }, async (tx) => {
-    await insertUser(tx, row);
+    const username = row.username ?? (await instanceUsername(ctx.app, tx, email));
+    await insertUser(tx, { ...row, username });
     await recordInstanceEvent(ctx.app, tx, { type: "UserAdded", email });
     await joinByDomain(ctx.app, tx, email);
   });

@@ -21,6 +21,7 @@ export interface Session {
 
 /**
  * Checks the password and opens a session.
+ * @throws Forbidden where nobody logs in with a password
  * @throws BadRequest with one text for a wrong password, an unknown e-mail and people who log in elsewhere;
  * TooManyRequests
  */
@@ -30,6 +31,11 @@ export async function login(
   origin: Origin,
 ): Promise<Session & { email: string }> {
   const { app } = ctx;
+  if (app.settings.get("disable_password_login")) {
+    throw new Forbidden("nobody logs in with a password here (setting disable_password_login)", {
+      hint: "log in with a provider: GET /api/oauth/list_logins names them",
+    });
+  }
   const email = body.email.trim().toLowerCase();
   const giveBack = takeAttempt(app, email, origin);
   const [user] = await app.db.read.select().from(users).where(eq(users.email, email));

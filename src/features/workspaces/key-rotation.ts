@@ -3,12 +3,13 @@
  * transaction: whatever happens meanwhile, the old key and the old texts are there, or the new ones. The work of
  * sealing is done before the transaction, so that it is short; what changed in between is done in it.
  */
-import { eq } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { App } from "../../context.ts";
-import type { Tx } from "../../database/database.ts";
+import type { Reader, Tx } from "../../database/database.ts";
+import { variables } from "../variables/tables.ts";
 import { webhookEndpoints } from "../webhooks/tables.ts";
-import { type Changed, sealedOf, storeTexts, textsOf, withTexts } from "./sealed-places.ts";
-import { currentKey, keyFrom, lockKey, resealed } from "./secrets.ts";
+import { resealStored } from "./sealed-texts.ts";
+import { argumentOf, currentKey, keyFrom, lockKey, resealed } from "./secrets.ts";
 import { workspaces } from "./tables.ts";
 
 /** Sealed texts between two rests, in which others are served. */
@@ -21,26 +22,59 @@ interface Side {
   key: Key;
 }
 
+interface Sealed {
+  path: string;
+  value: string;
+}
+
+/** Texts of one statement: each takes two of the parameters that both databases allow some thousands of. */
+const AT_A_TIME = 500;
+
+/** Gives each of the secrets its new text. */
+async function store(tx: Tx, workspace_id: string, sealed: readonly Sealed[]): Promise<void> {
+  for (let at = 0; at < sealed.length; at += AT_A_TIME) {
+    const some = sealed.slice(at, at + AT_A_TIME).map(({ path, value }) => sql`(${path}, ${value})`);
+    // Both databases call the columns of nameless values so.
+    await tx.rows(
+      sql`UPDATE ${variables} SET value = anew.column2 FROM (VALUES ${sql.join(some, sql`, `)}) AS anew
+          WHERE workspace_id = ${workspace_id} AND path = anew.column1`,
+    );
+  }
+}
+
+/** Everything that is sealed with the workspace's key and kept. */
+function sealedOf(db: Reader, workspace_id: string): Promise<Sealed[]> {
+  return Promise.resolve(
+    db
+      .select({ path: variables.path, value: variables.value })
+      .from(variables)
+      .where(and(eq(variables.workspace_id, workspace_id), eq(variables.is_secret, true))),
+  );
+}
+
 /** Old texts with the new ones that stand for them. */
 type Prepared = Map<string, string>;
 
 async function prepare(app: App, from: Side, to: Side): Promise<Prepared> {
   const prepared: Prepared = new Map();
   let count = 0;
-  for (const stored of await sealedOf(app.db.read, from.workspace_id)) {
-    for (const text of textsOf(stored)) {
-      const anew = sealedAnew(text, from, to, stored.purpose);
-      if (anew !== undefined) prepared.set(text, anew);
-      if (++count % AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
-    }
+  for (const { value } of await sealedOf(app.db.read, from.workspace_id)) {
+    const anew = resealed(value, from, to);
+    if (anew !== undefined) prepared.set(value, anew);
+    if (++count % AT_ONCE === 0) await new Promise((resolve) => setImmediate(resolve));
   }
   return prepared;
 }
 
-/** What an argument holds may have been sealed for whom its job runs as, or by somebody for everybody. */
-function sealedAnew(text: string, from: Side, to: Side, purpose: string | undefined): string | undefined {
-  const forAll = resealed(text, from, to);
-  return forAll ?? (purpose === undefined ? undefined : resealed(text, from, to, purpose));
+/** What does not open with the old key stays as it is: no key that is known opens it. */
+async function exchangeTexts(tx: Tx, from: Side, to: Side, prepared: Prepared): Promise<number> {
+  const anew: Sealed[] = [];
+  for (const { path, value } of await sealedOf(tx, from.workspace_id)) {
+    const text = prepared.get(value) ?? resealed(value, from, to);
+    if (text !== undefined) anew.push({ path, value: text });
+  }
+  await store(tx, from.workspace_id, anew);
+  return anew.length;
 }
 
 /** What webhooks are signed with was sealed here, whatever holds of secrets that came from elsewhere. */
@@ -56,22 +90,6 @@ async function exchangeWebhooks(tx: Tx, from: Side, to: Side): Promise<void> {
     };
     await tx.update(webhookEndpoints).set(anew).where(eq(webhookEndpoints.id, id));
   }
-}
-
-/** What does not open with the old key stays as it is: no key that is known opens it. */
-async function exchangeTexts(tx: Tx, from: Side, to: Side, prepared: Prepared): Promise<number> {
-  const changed: Changed[] = [];
-  let count = 0;
-  for (const stored of await sealedOf(tx, from.workspace_id)) {
-    const after = withTexts(stored, (text) => {
-      const anew = prepared.get(text) ?? sealedAnew(text, from, to, stored.purpose);
-      if (anew !== undefined) count++;
-      return anew ?? text;
-    });
-    if (after !== stored.value) changed.push({ ...stored, after });
-  }
-  await storeTexts(tx, from.workspace_id, changed);
-  return count;
 }
 
 export interface Exchange {
@@ -107,6 +125,12 @@ export async function prepareExchange(
       // Somebody else may have changed the key since, and with it every text: what was prepared stands for none then.
       const now: Side = { workspace_id, key: await currentKey(app, tx, workspace_id) };
       const count = reseal ? await exchangeTexts(tx, now, after, prepared) : 0;
+      if (reseal) {
+        await resealStored(tx, workspace_id, (text, email) => {
+          const own = email === undefined ? undefined : resealed(text, now, after, argumentOf(email));
+          return own ?? resealed(text, now, after);
+        });
+      }
       await exchangeWebhooks(tx, now, after);
       await tx
         .update(workspaces)

@@ -169,6 +169,9 @@ export async function encryptSecret(
   return seal(key.bytes, plain, boundTo(workspace_id, purpose));
 }
 
+/** What a job's argument is sealed for: nobody else who sees it may have it opened by a job of their own. */
+export const argumentOf = (email: string) => `argument of ${email}`;
+
 /** @throws BadRequest when the text was encrypted for another workspace or purpose, or not by this service */
 export async function decryptSecret(
   app: App,
