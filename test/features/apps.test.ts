@@ -42,6 +42,8 @@ test("an app is stored, read, changed in versions, listed and deleted", async ()
   const second = await get(ask, path);
   expect([second.value, second.versions.length, second.summary]).toEqual([{ grid: [2] }, 2, "Orders"]);
   const [v1, v2] = second.versions;
+  const lite = (await expectOk(ask("GET", `/w/acme/apps/get/lite/${path}`))).json();
+  expect(lite).toEqual({ ...second, versions: [v2] });
   expect((await ask("GET", `/w/acme/apps/get/v/${v1}`)).json()).toMatchObject({ path, value: { grid: [1] } });
   const history = async () => (await ask("GET", `/w/acme/apps/history/p/${path}`)).json();
   expect(await history()).toEqual([

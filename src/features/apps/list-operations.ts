@@ -58,6 +58,7 @@ const listApps = operation({
           readableBy(member, apps),
           query.starred_only ? isStarred(read, member, "app", apps.path) : undefined,
           query.include_draft_only ? undefined : eq(apps.draft_only, false),
+          query.starred_only ? isStarred(read, member, "app", apps.path) : undefined,
           query.created_by ? eq(appVersions.created_by, query.created_by) : undefined,
           query.path_exact ? eq(apps.path, query.path_exact) : undefined,
           query.path_start ? startsWith(apps.path, query.path_start) : undefined,

@@ -1,19 +1,23 @@
 /** Apps: pages that people make, stored in versions, with a policy of who may run what. */
 import { z } from "zod";
 import type { App } from "../../context.ts";
-import { type Operation, operation, optional, responds } from "../../http/operation.ts";
+import { flag, type Operation, operation, optional, responds } from "../../http/operation.ts";
 import { deleteIfThere } from "../deletion.ts";
 import { draftOf } from "../drafts/service.ts";
+import { hasStarred } from "../favorites/service.ts";
 import { AppHistory, AppRecord, EditApp, NewApp } from "./records.ts";
 import * as service from "./service.ts";
 
 const base = "/w/{workspace}/apps" as const;
 
-export async function toRecord({ db }: Pick<App, "db">, { app, version }: service.AppAt) {
+export async function toRecord({ db }: Pick<App, "db">, found: service.AppAt) {
+  return { ...toShownApp(found), versions: await service.versionsOf(db.read, found.app) };
+}
+
+function toShownApp({ app, version }: service.AppAt) {
   const { version: _, policy, ...rest } = app;
   const { created_by, created_at, value } = version;
-  const versions = await service.versionsOf(db.read, app);
-  return { ...rest, policy, execution_mode: policy.execution_mode, versions, created_by, created_at, value };
+  return { ...rest, policy, execution_mode: policy.execution_mode, created_by, created_at, value };
 }
 
 const createApp = operation({
@@ -48,8 +52,25 @@ const getAppByPath = operation({
   path: `${base}/get/p/{path}`,
   access: "member",
   summary: "Read the newest version of an app",
+  query: z.object({ with_starred_info: flag.default(false) }),
+  responds: responds.json(AppRecord.extend({ starred: z.boolean().optional() })),
+  run: async (ctx, { path, query }) => ({
+    ...(await toRecord(ctx.app, await service.getApp(ctx, path))),
+    ...(query.with_starred_info && { starred: await hasStarred(ctx, { kind: "app", path }) }),
+  }),
+});
+
+const getAppLite = operation({
+  name: "getAppLiteByPath",
+  method: "GET",
+  path: `${base}/get/lite/{path}`,
+  access: "member",
+  summary: "Read the newest version of an app, without its history",
   responds: responds.json(AppRecord),
-  run: async (ctx, { path }) => toRecord(ctx.app, await service.getApp(ctx, path)),
+  run: async (ctx, { path }) => {
+    const found = await service.getApp(ctx, path);
+    return { ...toShownApp(found), versions: [found.app.version] };
+  },
 });
 
 const getAppByVersion = operation({
@@ -115,6 +136,7 @@ export const appOperations: Operation[] = [
   createApp,
   updateApp,
   getAppByPath,
+  getAppLite,
   getAppByVersion,
   getAppByPathWithDraft,
   getAppHistory,

@@ -6,7 +6,7 @@ import type { Reader } from "../../database/database.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
 import { moment, type Operation, operation, optional, responds } from "../../http/operation.ts";
 import { checkPath } from "../../lib/paths.ts";
-import { starredAmong } from "../favorites/service.ts";
+import { moveStars, starredAmong } from "../favorites/service.ts";
 import { readableBy } from "../permissions.ts";
 import { checkScopes } from "../tokens/scopes.ts";
 import { readable, requireWrite } from "./service.ts";
@@ -86,6 +86,7 @@ const updateRawApp = operation({
           edited_at: ctx.app.clock(),
         })
         .where(at(workspace, old));
+      if (path !== old) await moveStars(tx, workspace, { kind: "raw_app", path: old }, path);
     });
     return path;
   },

@@ -5,6 +5,7 @@ import type { Reader, Tx } from "../../database/database.ts";
 import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { drafts } from "../drafts/tables.ts";
+import { moveStars } from "../favorites/service.ts";
 import { canRead, canWrite } from "../permissions.ts";
 import { checkScopes } from "../tokens/scopes.ts";
 import type { Policy } from "./policy.ts";
@@ -91,6 +92,7 @@ export async function updateApp(ctx: WorkspaceContext, old: string, body: EditAp
       })
       .where(eq(apps.id, app.id));
     await forgetDraft(tx, workspace_id, old);
+    if (path !== old) await moveStars(tx, workspace_id, { kind: "app", path: old }, path);
     return path;
   });
 }
