@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
+import { getTableColumns, getTableName, is, Table } from "drizzle-orm";
 import { snapshotPostgres } from "../../src/database/backup/postgres.ts";
 import { snapshotSqlite } from "../../src/database/backup/sqlite.ts";
 import { statementsOf } from "../../src/database/migrate.ts";
@@ -380,5 +381,58 @@ describe("a file that is none", () => {
       1,
       expect.stringContaining("a server works on this database"),
     ]);
+  });
+});
+
+describe("every table that there is", () => {
+  /** Far from now, so that a server that looks finds nothing due; each kind of column that is no text or number takes it. */
+  const LATER = new Date("9000-01-01T00:00:00.123Z");
+
+  async function allTables(): Promise<Table[]> {
+    const found = new Map<string, Table>();
+    for (const name of new Bun.Glob("**/tables.ts").scanSync(join(import.meta.dir, "../../src"))) {
+      const module: Record<string, unknown> = await import(join(import.meta.dir, "../../src", name));
+      for (const value of Object.values(module)) if (is(value, Table)) found.set(getTableName(value), value);
+    }
+    return [...found.values()];
+  }
+
+  /** A value for every column that does not count by itself. */
+  function rowOf(table: Table): Record<string, unknown> {
+    const row: Record<string, unknown> = {};
+    for (const [name, column] of Object.entries(getTableColumns(table))) {
+      if (column.generatedIdentity || (column as { autoIncrement?: boolean }).autoIncrement) continue;
+      const byKind: Record<string, unknown> = { string: `${name} ä\u{1f600}`, number: 7, boolean: true };
+      row[name] = byKind[column.dataType] ?? LATER;
+    }
+    return row;
+  }
+
+  test("is in a backup, with all its columns, and the same once restored", async () => {
+    await using own = await startTestServer();
+    const { app } = own.server;
+    const tables = await allTables();
+    expect(tables.length).toBeGreaterThan(40);
+    for (const table of tables) {
+      await app.db.write(async (tx) => void (await tx.insert(table as never).values(rowOf(table) as never)));
+    }
+    const database_url = app.config.database_url;
+    const original = await contents(own.data_dir, database_url);
+    const names = tables.map(getTableName).sort();
+    expect(
+      Object.keys(original)
+        .filter((name) => names.includes(name))
+        .sort(),
+    ).toEqual(names);
+    expect(names.filter((name) => original[name]!.length === 0)).toEqual([]);
+    const path = join(place.folder, "all-tables.backup");
+    const made = await place.svc(["backup", path, "--data-dir", own.data_dir], { env: env(database_url) });
+    expect([made.code, made.err]).toEqual([0, expect.anything()]);
+    const target = newTarget();
+    const database = postgres ? await createDatabase(postgres) : undefined;
+    expect((await restore(path, target, { database: database?.url })).code).toBe(0);
+    const restored = await contents(target, database?.url);
+    for (const name of names) expect([name, restored[name]]).toEqual([name, original[name]!]);
+    await database?.drop();
   });
 });
