@@ -4,13 +4,17 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import type { TestServer } from "./harness.ts";
 
+/** The texts of every file in a folder. */
+export function readFiles(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" }).flatMap((name) => {
+    const path = join(folder, name);
+    return statSync(path, { throwIfNoEntry: false })?.isFile() ? [readFileSync(path, "latin1")] : [];
+  });
+}
+
 /** Every file of the data directory (the embedded database among them), and on PostgreSQL every row. */
 export async function readStored({ data_dir, server }: TestServer): Promise<string> {
-  const texts: string[] = [];
-  for (const name of readdirSync(data_dir, { recursive: true, encoding: "utf8" })) {
-    const path = join(data_dir, name);
-    if (statSync(path, { throwIfNoEntry: false })?.isFile()) texts.push(readFileSync(path, "latin1"));
-  }
+  const texts = readFiles(data_dir);
   const { database_url } = server.app.config;
   if (database_url) {
     const client = new SQL({ url: database_url, max: 1 });

@@ -4,7 +4,7 @@ import { BadRequest } from "../../errors.ts";
 import { createMigrationTable, type Migration, statementsOf } from "../migrate.ts";
 import { migrations } from "../migrations/index.ts";
 import { APPLICATION } from "../postgres.ts";
-import { type Cell, notEmpty, type TableHead } from "./format.ts";
+import { type Cell, damaged, notEmpty, type TableHead } from "./format.ts";
 import type { Filling, Snapshot } from "./snapshot.ts";
 
 /** Rows fetched at once, adapted so that they are about this many bytes. */
@@ -196,7 +196,11 @@ export async function fillPostgres(options: {
     async table(head) {
       await flush();
       const known = await columnsOf(run, head.table);
-      const columns = head.columns.map((name) => known.find((column) => column.name === name)!);
+      const columns = head.columns.map((name) => {
+        const column = known.find((each) => each.name === name);
+        if (!column) throw damaged(`there is no column ${name} in ${head.table}`);
+        return column;
+      });
       insert = { head, columns, values: [], bytes: 0 };
       const counting = columns.find((column) => column.counts);
       if (counting && head.next !== undefined) {
