@@ -12,7 +12,11 @@ interface Wanted {
 /** `-` reads stdin, without the newline at its end; left out, the person at the terminal is asked. */
 export async function readValue(given: string | undefined, wanted: Wanted): Promise<string> {
   if (given === "-") return (await Bun.stdin.text()).replace(/\r?\n$/, "");
-  return askFor(given, { ...wanted, flag: "<value>" });
+  return askFor(given, {
+    ...wanted,
+    flag: "<value>",
+    hint: "there is no terminal to ask on; - in its place reads it from stdin",
+  });
 }
 
 /** The same for JSON. @throws a usage error for text that is none */

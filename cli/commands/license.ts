@@ -15,8 +15,8 @@ const keygen = leaf("keygen", "make the pair of keys that licences are signed an
     "after",
     `${examples("svc license keygen", "SVC_LICENSE_PUBLIC_KEY=<public key> svc serve")}
 
-The private key stays with whoever gives licences out. Instances trust the public
-one: of SVC_LICENSE_PUBLIC_KEY, or of the setting license_public_key.`,
+The private key stays with whoever gives licences out. Instances trust the
+public one: of SVC_LICENSE_PUBLIC_KEY, or of the setting license_public_key.`,
   )
   .action(async ({ out = PRIVATE_FILE, json }: { out?: string; json?: boolean }) => {
     const { newKeyPair } = await import("../../src/features/license/key.ts");

@@ -30,7 +30,10 @@ function checkSqlite(path: string): Finding[] {
     const problems = (file.query("PRAGMA quick_check(5)").values() as [string][]).map(([text]) => text);
     if (problems.join() !== "ok") return [fail("database", `is damaged: ${problems.join("; ")}`, advice)];
     const { version } = file.query("SELECT sqlite_version() AS version").get() as { version: string };
-    const size = statSync(path).size;
+    // What is newest stands in the log until it is copied.
+    const size = [path, `${path}-wal`]
+      .map((name) => statSync(name, { throwIfNoEntry: false })?.size ?? 0)
+      .reduce((sum, bytes) => sum + bytes, 0);
     const rows = file.query("SELECT name FROM svc_migrations").values() as [string][];
     return [
       ok("database", `SQLite ${version}, ${sized(size)}, is whole`),

@@ -10,13 +10,17 @@ interface Question {
   message: string;
   /** The option that answers it without a terminal. */
   flag: string;
+  /** What else answers it there; left out, that nobody can be asked. */
+  hint?: string;
   secret?: boolean;
 }
 
 /** The given value, or the answer of the person at the terminal. @throws a usage error where nobody can be asked */
 export async function askFor(given: string | undefined, question: Question): Promise<string> {
   if (given !== undefined) return given;
-  if (!isInteractive()) throw usageError(`${question.flag} is missing`, "there is no terminal to ask on");
+  if (!isInteractive()) {
+    throw usageError(`${question.flag} is missing`, question.hint ?? "there is no terminal to ask on");
+  }
   const { input, password } = await import("@inquirer/prompts");
   const context = { output: process.stderr };
   const validate = (text: string) => text.trim() !== "" || "must not be empty";

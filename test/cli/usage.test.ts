@@ -74,7 +74,11 @@ const MISTAKES: [args: string[], error: string, hint?: string][] = [
     '--expires-in: "soon" is not a duration: write a number and s, m, h, d or w, such as 30d',
   ],
   [["token", "list"], "--url is missing", "it lists the tokens of the user whose --token it is given"],
-  [["variable", "set", "u/a/b", "--workspace", "acme"], "<value> is missing", NO_TERMINAL],
+  [
+    ["variable", "set", "u/a/b", "--workspace", "acme"],
+    "<value> is missing",
+    `${NO_TERMINAL}; - in its place reads it from stdin`,
+  ],
   [
     ["workspace", "list", "--url", "localhost:80"],
     '"localhost:80" is not the URL of a server',

@@ -140,6 +140,28 @@ SAAwRQIhAM6y9e0v2+NJL7M7P71BjsFqxaI8UOmrf4CfHnZePInGAiAsPmysL+ms
     expect((await trial(`${at}/good`)).text).toContain("127.0.0.1 cannot be reached");
   });
 
+  test("the host that is named may be of this machine, where it leads on to may not", async () => {
+    const elsewhere = Bun.serve({ port: 0, hostname: "127.0.0.2", fetch: () => new Response(ENTITY()) });
+    const place = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: ({ url }) =>
+        url.endsWith("/here")
+          ? new Response(ENTITY())
+          : Response.redirect(url.endsWith("/on") ? "/here" : `http://127.0.0.2:${elsewhere.port}/`),
+    });
+    const at = `http://127.0.0.1:${place.port}`;
+    expect((await trial(`${at}/on`)).status).toBe(200);
+    const refused = await trial(`${at}/away`);
+    expect([refused.status, refused.text]).toEqual([
+      400,
+      expect.stringContaining("127.0.0.2 is an address of this machine or of a private network"),
+    ]);
+    expect((await trial(`http://127.0.0.2:${elsewhere.port}/`)).status).toBe(200);
+    await place.stop(true);
+    await elsewhere.stop(true);
+  });
+
   test.each([
     ["nothing", " ", "it is empty"],
     ["no XML", "hello", "it is no XML"],

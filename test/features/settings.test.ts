@@ -75,7 +75,7 @@ describe("keys that are known", () => {
     ["critical_error_channels", [{}], "exactly one of email, chat_channel and webhook_url"],
     ["critical_error_channels", [{ email: "ann" }], "must be an e-mail address"],
     ["critical_error_channels", [{ webhook_url: "ftp://x.org" }], "must be a URL"],
-    ["oauths", { github: { id: "abc" } }, "value field `github.secret`"],
+    ["oauths", { github: { secret: "abc" } }, "value field `github.id`"],
     ["chat", {}, "access_token or bot.bot_access_token"],
     ["license_key", "", "the text of a licence"],
   ])("%s refuses %j, says what is allowed, and keeps what it was", async (key, value, allowed) => {
