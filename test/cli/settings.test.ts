@@ -2,6 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { SETTINGS } from "../../src/config.ts";
+import { KEYS } from "../../src/features/settings/keys.ts";
 import { newPlace, type Place, start, told } from "./program.ts";
 
 let place: Place;
@@ -31,6 +33,12 @@ describe("svc config", () => {
     expect(rows).toContainEqual(["timeout_wait_result", "33", "stored", "TIMEOUT_WAIT_RESULT"]);
     expect(rows).toContainEqual(["disable_stats", "true", "default", "SVC_DISABLE_STATS"]);
     expect(rows.filter(([name]) => name === "wait_result_s")).toEqual([]);
+    // Every setting of the process and of the instance has its line; two that are one thing have one.
+    const shown = rows.map(([name]) => name!);
+    const joined = Object.values(KEYS).flatMap((key) => ("config" in key ? [key.config as string] : []));
+    const wanted = [...Object.keys(SETTINGS).filter((name) => !joined.includes(name)), ...Object.keys(KEYS)];
+    expect(new Set(shown).size).toBe(shown.length);
+    expect(wanted.filter((name) => !shown.includes(name))).toEqual([]);
     expect(text).not.toMatch(/instance-secret|scim-secret/);
     const json = JSON.parse(await said(["config", "list", "--json"], { env }));
     expect(json).toContainEqual(expect.objectContaining({ name: "port", of: "process", value: 9000 }));
