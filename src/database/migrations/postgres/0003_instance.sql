@@ -108,6 +108,32 @@ CREATE TABLE "handler_calls" (
 	CONSTRAINT "handler_calls_job_id_occasion_pk" PRIMARY KEY("job_id","occasion")
 );
 --> statement-breakpoint
+CREATE TABLE "http_triggers" (
+	"workspace_id" text NOT NULL,
+	"path" text NOT NULL,
+	"route_path" text NOT NULL,
+	"workspaced_route" boolean NOT NULL,
+	"http_method" text NOT NULL,
+	"script_path" text NOT NULL,
+	"is_flow" boolean NOT NULL,
+	"enabled" boolean NOT NULL,
+	"summary" text,
+	"description" text,
+	"request_type" text NOT NULL,
+	"authentication_method" text NOT NULL,
+	"authentication_resource_path" text,
+	"signature" text,
+	"raw_string" boolean NOT NULL,
+	"wrap_body" boolean NOT NULL,
+	"is_static_website" boolean NOT NULL,
+	"static_asset_config" text,
+	"edited_by" text NOT NULL,
+	"edited_at" timestamp(3) with time zone NOT NULL,
+	"email" text NOT NULL,
+	"extra_perms" text NOT NULL,
+	CONSTRAINT "http_triggers_workspace_id_path_pk" PRIMARY KEY("workspace_id","path")
+);
+--> statement-breakpoint
 CREATE TABLE "inputs" (
 	"id" text PRIMARY KEY NOT NULL,
 	"workspace_id" text NOT NULL,
@@ -153,6 +179,13 @@ CREATE TABLE "oauth_logins" (
 CREATE TABLE "oauth_used_states" (
 	"state" text PRIMARY KEY NOT NULL,
 	"expires_at" timestamp(3) with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "oidc_keys" (
+	"kid" text PRIMARY KEY NOT NULL,
+	"public_jwk" text NOT NULL,
+	"sealed_key" text NOT NULL,
+	"created_at" timestamp(3) with time zone NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "schedules" (
@@ -201,6 +234,20 @@ CREATE TABLE "instance_settings" (
 	"updated_by" text NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "token_notices" (
+	"id" bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "token_notices_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
+	"channel" text NOT NULL,
+	"type" text NOT NULL,
+	"email" text NOT NULL,
+	"token_prefix" text NOT NULL,
+	"label" text,
+	"workspace_id" text,
+	"expiration" timestamp(3) with time zone NOT NULL,
+	"created_at" timestamp(3) with time zone NOT NULL,
+	"attempts" bigint NOT NULL,
+	"next_at" timestamp(3) with time zone NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "former_usernames" (
 	"workspace_id" text NOT NULL,
 	"username" text NOT NULL,
@@ -246,6 +293,29 @@ CREATE TABLE "webhook_events" (
 	"fresh" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "websocket_triggers" (
+	"workspace_id" text NOT NULL,
+	"path" text NOT NULL,
+	"script_path" text NOT NULL,
+	"is_flow" boolean NOT NULL,
+	"url" text NOT NULL,
+	"url_runnable_args" text,
+	"enabled" boolean NOT NULL,
+	"summary" text,
+	"filters" text NOT NULL,
+	"initial_messages" text NOT NULL,
+	"can_return_message" boolean NOT NULL,
+	"can_return_error_result" boolean NOT NULL,
+	"edited_by" text NOT NULL,
+	"edited_at" timestamp(3) with time zone NOT NULL,
+	"email" text NOT NULL,
+	"extra_perms" text NOT NULL,
+	"error" text,
+	"server_id" text,
+	"last_server_ping" timestamp(3) with time zone,
+	CONSTRAINT "websocket_triggers_workspace_id_path_pk" PRIMARY KEY("workspace_id","path")
+);
+--> statement-breakpoint
 CREATE TABLE "workspace_environment" (
 	"workspace_id" text NOT NULL,
 	"name" text NOT NULL,
@@ -277,6 +347,7 @@ CREATE TABLE "workspace_usage" (
 	CONSTRAINT "workspace_usage_workspace_id_month_email_pk" PRIMARY KEY("workspace_id","month","email")
 );
 --> statement-breakpoint
+ALTER TABLE "tokens" ADD COLUMN "notified_at" timestamp(3) with time zone;--> statement-breakpoint
 ALTER TABLE "users" ADD COLUMN "tutorial_progress" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "workspaces" ADD COLUMN "storage_folder" text;--> statement-breakpoint
 CREATE INDEX "critical_alerts_by_key" ON "critical_alerts" USING btree ("key","acknowledged");--> statement-breakpoint
@@ -291,6 +362,7 @@ CREATE INDEX "oauth_accounts_by_workspace" ON "oauth_accounts" USING btree ("wor
 CREATE INDEX "oauth_logins_by_email" ON "oauth_logins" USING btree ("email");--> statement-breakpoint
 CREATE INDEX "oauth_used_states_by_expiry" ON "oauth_used_states" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "schedules_due" ON "schedules" USING btree ("next_at") WHERE next_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX "token_notices_by_next" ON "token_notices" USING btree ("next_at");--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_by_event" ON "webhook_deliveries" USING btree ("event_seq");--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_pending" ON "webhook_deliveries" USING btree ("next_at") WHERE state = 'pending';--> statement-breakpoint
 CREATE INDEX "webhook_endpoints_by_workspace" ON "webhook_endpoints" USING btree ("workspace_id");--> statement-breakpoint
@@ -298,4 +370,7 @@ CREATE INDEX "webhook_events_by_age" ON "webhook_events" USING btree ("created_a
 CREATE INDEX "webhook_events_fresh" ON "webhook_events" USING btree ("seq") WHERE fresh = 1;--> statement-breakpoint
 CREATE INDEX "workspace_settings_by_domain" ON "workspace_settings" USING btree ("auto_invite_domain");--> statement-breakpoint
 CREATE INDEX "workspace_usage_by_email" ON "workspace_usage" USING btree ("email","month");--> statement-breakpoint
-CREATE INDEX "scripts_by_workspace" ON "scripts" USING btree ("workspace_id","seq");
+CREATE INDEX "scripts_by_workspace" ON "scripts" USING btree ("workspace_id","seq");--> statement-breakpoint
+CREATE INDEX "scripts_shared" ON "scripts" USING btree ("workspace_id","seq") WHERE extra_perms <> '{}';--> statement-breakpoint
+CREATE INDEX "tokens_by_expiration" ON "tokens" USING btree ("expiration");--> statement-breakpoint
+CREATE INDEX "workspace_members_by_email" ON "workspace_members" USING btree ("email");

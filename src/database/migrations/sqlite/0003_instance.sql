@@ -115,6 +115,32 @@ CREATE TABLE `handler_calls` (
 );
 --> statement-breakpoint
 CREATE INDEX `handler_calls_due` ON `handler_calls` (`next_at`);--> statement-breakpoint
+CREATE TABLE `http_triggers` (
+	`workspace_id` text NOT NULL,
+	`path` text NOT NULL,
+	`route_path` text NOT NULL,
+	`workspaced_route` integer NOT NULL,
+	`http_method` text NOT NULL,
+	`script_path` text NOT NULL,
+	`is_flow` integer NOT NULL,
+	`enabled` integer NOT NULL,
+	`summary` text,
+	`description` text,
+	`request_type` text NOT NULL,
+	`authentication_method` text NOT NULL,
+	`authentication_resource_path` text,
+	`signature` text,
+	`raw_string` integer NOT NULL,
+	`wrap_body` integer NOT NULL,
+	`is_static_website` integer NOT NULL,
+	`static_asset_config` text,
+	`edited_by` text NOT NULL,
+	`edited_at` integer NOT NULL,
+	`email` text NOT NULL,
+	`extra_perms` text NOT NULL,
+	PRIMARY KEY(`workspace_id`, `path`)
+);
+--> statement-breakpoint
 CREATE TABLE `inputs` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
@@ -166,6 +192,13 @@ CREATE TABLE `oauth_used_states` (
 );
 --> statement-breakpoint
 CREATE INDEX `oauth_used_states_by_expiry` ON `oauth_used_states` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `oidc_keys` (
+	`kid` text PRIMARY KEY NOT NULL,
+	`public_jwk` text NOT NULL,
+	`sealed_key` text NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE `schedules` (
 	`workspace_id` text NOT NULL,
 	`path` text NOT NULL,
@@ -213,6 +246,21 @@ CREATE TABLE `instance_settings` (
 	`updated_by` text NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE `token_notices` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`channel` text NOT NULL,
+	`type` text NOT NULL,
+	`email` text NOT NULL,
+	`token_prefix` text NOT NULL,
+	`label` text,
+	`workspace_id` text,
+	`expiration` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`attempts` integer NOT NULL,
+	`next_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `token_notices_by_next` ON `token_notices` (`next_at`);--> statement-breakpoint
 CREATE TABLE `former_usernames` (
 	`workspace_id` text NOT NULL,
 	`username` text NOT NULL,
@@ -263,6 +311,29 @@ CREATE TABLE `webhook_events` (
 --> statement-breakpoint
 CREATE INDEX `webhook_events_by_age` ON `webhook_events` (`created_at`);--> statement-breakpoint
 CREATE INDEX `webhook_events_fresh` ON `webhook_events` (`seq`) WHERE fresh = 1;--> statement-breakpoint
+CREATE TABLE `websocket_triggers` (
+	`workspace_id` text NOT NULL,
+	`path` text NOT NULL,
+	`script_path` text NOT NULL,
+	`is_flow` integer NOT NULL,
+	`url` text NOT NULL,
+	`url_runnable_args` text,
+	`enabled` integer NOT NULL,
+	`summary` text,
+	`filters` text NOT NULL,
+	`initial_messages` text NOT NULL,
+	`can_return_message` integer NOT NULL,
+	`can_return_error_result` integer NOT NULL,
+	`edited_by` text NOT NULL,
+	`edited_at` integer NOT NULL,
+	`email` text NOT NULL,
+	`extra_perms` text NOT NULL,
+	`error` text,
+	`server_id` text,
+	`last_server_ping` integer,
+	PRIMARY KEY(`workspace_id`, `path`)
+);
+--> statement-breakpoint
 CREATE TABLE `workspace_environment` (
 	`workspace_id` text NOT NULL,
 	`name` text NOT NULL,
@@ -296,6 +367,10 @@ CREATE TABLE `workspace_usage` (
 );
 --> statement-breakpoint
 CREATE INDEX `workspace_usage_by_email` ON `workspace_usage` (`email`,`month`);--> statement-breakpoint
+ALTER TABLE `tokens` ADD `notified_at` integer;--> statement-breakpoint
+CREATE INDEX `tokens_by_expiration` ON `tokens` (`expiration`);--> statement-breakpoint
 ALTER TABLE `users` ADD `tutorial_progress` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE `workspaces` ADD `storage_folder` text;--> statement-breakpoint
-CREATE INDEX `scripts_by_workspace` ON `scripts` (`workspace_id`,`seq`);
+CREATE INDEX `scripts_by_workspace` ON `scripts` (`workspace_id`,`seq`);--> statement-breakpoint
+CREATE INDEX `scripts_shared` ON `scripts` (`workspace_id`,`seq`) WHERE extra_perms <> '{}';--> statement-breakpoint
+CREATE INDEX `workspace_members_by_email` ON `workspace_members` (`email`);
