@@ -32,12 +32,16 @@ const NOUNS: Record<string, string> = {
   job_u: "jobs",
   approve: "jobs",
   saml: "settings",
+  embeddings: "scripts",
+  integrations: "scripts",
 };
 
 /** Operations that any token may call, whatever it is restricted to. */
 const EXEMPT: Record<string, string[]> = {
   "says nothing of what is in the instance": [
-    ..."getVersion getUpToDate getLicenseId getHealth getLiveness getOpenApiYaml listScopes".split(" "),
+    ..."getVersion getUpToDate getLicenseId getHealth getLiveness getOpenApiYaml getReference listScopes".split(
+      " ",
+    ),
     ..."getOidcIssuer getOidcIssuerAtRoot getOidcKeys listOAuthLogins existsWorkspace existsUsername".split(
       " ",
     ),
@@ -47,7 +51,9 @@ const EXEMPT: Record<string, string[]> = {
     ..."login logout logoutByLink getSetupPage completeSetup beginOAuthLogin loginWithOauth".split(" "),
     ..."oauthLoginPage oauthConnectPage chatConnectPage".split(" "),
   ],
-  "refuses restricted tokens by itself": ["refreshToken"],
+  "refuses restricted tokens by itself": ["refreshUserToken"],
+  "is asked for in another way: the product's signature, or what the route's author chose":
+    "chatCommand answerRouteGet answerRoutePost answerRoutePut answerRoutePatch answerRouteDelete".split(" "),
   "asks for the right to run what it finds, once that is known (see the last test)": [
     ...["ScriptByPath", "ScriptByHash", "FlowByPath", "FlowByVersion"].flatMap((target) => [
       `run${target}`,
@@ -70,14 +76,14 @@ const ACTIONS: [action: Action, why: string, names: string][] = [
   [
     "read",
     "its POST carries a question",
-    "listSelectedJobGroups getStartedAtByIds getJobMetrics previewSchedule",
+    "listSelectedJobGroups getStartedAtByIds getJobMetrics previewSchedule existsRoute",
   ],
   [
     "run",
     "it runs code",
     "executeComponent addBatchJobs batchReRunJobs runPreview runWaitResultPreview runPreviewBundle runFlowPreview " +
       "runWaitResultFlowPreview runDependencies runDependenciesAsync runFlowDependencies runFlowDependenciesAsync " +
-      "runWorkflowAsCodeTask",
+      "runWorkflowAsCodeTask callAgentTools",
   ],
 ];
 const actions = new Map(

@@ -93,7 +93,7 @@ export function createWebhookSender(app: App): { start(): void; stop(): Promise<
 
   // The index serves only a literal condition.
   const isPending = sql`${webhookDeliveries.state} = 'pending'`;
-  const isDue = (): SQL => and(isPending, lte(webhookDeliveries.next_at, app.clock()))!;
+  const isDue = (now = app.clock()): SQL => and(isPending, lte(webhookDeliveries.next_at, now))!;
 
   /** Many changes come one after the other: they are looked at together. */
   function wakeSoon(): void {
@@ -126,15 +126,17 @@ export function createWebhookSender(app: App): { start(): void; stop(): Promise<
   async function look(): Promise<void> {
     again = false;
     while (await spreadEvents(app)) await pause();
+    // What becomes due while this looks is found by the second question, or it would be by none.
+    const now = app.clock();
     const due = await db.read
       .selectDistinct({ id: webhookDeliveries.endpoint_id })
       .from(webhookDeliveries)
-      .where(isDue());
+      .where(isDue(now));
     for (const { id } of due) if (!lanes.has(id)) openLane(id);
     const [next] = await db.read
       .select({ next_at: webhookDeliveries.next_at })
       .from(webhookDeliveries)
-      .where(and(isPending, gt(webhookDeliveries.next_at, app.clock())))
+      .where(and(isPending, gt(webhookDeliveries.next_at, now)))
       .orderBy(asc(webhookDeliveries.next_at))
       .limit(1);
     if (next) wakeIn(next.next_at.getTime() - app.clock().getTime());

@@ -122,12 +122,9 @@ test("the version, the routes, and the help where no command is given", async ()
   expect(short).toEqual(version);
   expect(nothing).toMatchObject({ code: 0, out: expect.stringContaining("Commands:"), err: "" });
   expect(noVerb).toMatchObject({ code: 2, out: "", err: expect.stringContaining("Commands:") });
-  expect(routes.out.split("\n")[0]!.split("\t")).toEqual([
-    "GET",
-    "/api/w/{workspace}/scripts/list",
-    "member",
-    "src/features/scripts/operations.ts",
-  ]);
+  expect(routes.out.split("\n")).toContain(
+    ["GET", "/api/w/{workspace}/scripts/list", "member", "src/features/scripts/operations.ts"].join("\t"),
+  );
   expect(JSON.parse(json.out)[0]).toMatchObject({ method: "GET", name: "listScripts" });
 }, 30_000);
 

@@ -127,7 +127,6 @@ describe("a folder", () => {
       resources: 0,
       variables: 2,
       schedules: 0,
-      raw_apps: 0,
       http_triggers: 0,
       websocket_triggers: 0,
     });

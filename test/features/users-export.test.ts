@@ -26,7 +26,7 @@ test("users move to another instance, and log in there with their passwords", as
   expect(list[0]).toMatchObject({
     super_admin: false,
     verified: true,
-    first_time_user: true,
+    first_time_user: false,
     username: "ann",
     login_type: "password",
   });

@@ -7,9 +7,11 @@ import type { Tx } from "../../src/database/database.ts";
 import { raiseAlert } from "../../src/features/alerts/service.ts";
 import { auditLog } from "../../src/features/audit/tables.ts";
 import { flowFrames } from "../../src/features/flows/tables.ts";
+import { handlerCalls } from "../../src/features/handlers/tables.ts";
 import { oauthAccounts } from "../../src/features/oauth/tables.ts";
 import { schedulerOf } from "../../src/features/schedules/service.ts";
 import { schedules } from "../../src/features/schedules/tables.ts";
+import { tokenNotices } from "../../src/features/tokens/tables.ts";
 import { webhookDeliveries, webhookEndpoints } from "../../src/features/webhooks/tables.ts";
 import { workspaces } from "../../src/features/workspaces/tables.ts";
 import { storeUsage } from "../../src/features/workspaces/usage.ts";
@@ -100,6 +102,24 @@ async function furnished(id: string): Promise<{ ask: Ask; bound: string }> {
   await db.write((tx) =>
     tx.insert(oauthAccounts).values({ ...account, workspace_id: id, expires_at: now, created_at: now }),
   );
+  const trigger = { path: "u/admin/trigger", script_path: "u/admin/hello", is_flow: false };
+  const route = { ...trigger, route_path: `in/${id}`, http_method: "post", enabled: false };
+  await expectOk(ask("POST", `${w}/http_triggers/create`, route));
+  const socket = { ...trigger, url: "wss://example.org/", enabled: false };
+  await expectOk(ask("POST", `${w}/websocket_triggers/create`, socket));
+  await expectOk(ask("POST", `${w}/workspaces/edit_copilot_config`, { code_completion_enabled: true }));
+  const later = new Date(now.getTime() + 3_600_000);
+  const waiting = { workspace_id: id, created_at: now, attempts: 0, next_at: later };
+  const notice = {
+    channel: "mail",
+    type: "TokenExpired",
+    email: "x@example.org",
+    token_prefix: "x",
+  } as const;
+  await db.write(async (tx) => {
+    await tx.insert(tokenNotices).values({ ...waiting, ...notice, expiration: now });
+    await tx.insert(handlerCalls).values({ ...waiting, job_id: `of ${id}`, occasion: "failure" });
+  });
   const left = await server.member(id, `left_${id}`);
   await expectOk(left.ask("POST", `${w}/workspaces/leave`));
   await raiseAlert(server.server.app, { kind: "test", message: `something in ${id}`, workspace_id: id });

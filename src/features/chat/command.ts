@@ -5,8 +5,8 @@ import type { App } from "../../context.ts";
 import { SvcError } from "../../errors.ts";
 import { inBackground } from "../../lib/background.ts";
 import { submitAsGroup } from "../handlers/submit-as-group.ts";
+import { targetOfHandler } from "../handlers/target.ts";
 import { signedRequest } from "../jobs/signatures.ts";
-import { targetOfHandler } from "../schedules/service.ts";
 import { workspaceSettings, workspaces } from "../workspaces/tables.ts";
 import { signingSecret } from "./product.ts";
 

@@ -7,7 +7,6 @@ import { type Job, jobs } from "../../queue/tables.ts";
 import { raiseAlert } from "../alerts/service.ts";
 import { flows } from "../flows/tables.ts";
 import { contextOf, submissionOf, submitTriggered } from "../jobs/triggered.ts";
-import { targetOfHandler } from "../schedules/service.ts";
 import { type Schedule, schedules } from "../schedules/tables.ts";
 import { findLatest } from "../scripts/versions.ts";
 import { readSettings } from "../workspaces/settings.ts";
@@ -17,6 +16,7 @@ import { HANDLER_TRIGGER } from "./outbox.ts";
 import { rememberingNone } from "./settings-cache.ts";
 import { submitAsGroup } from "./submit-as-group.ts";
 import { type HandlerCall, handlerCalls } from "./tables.ts";
+import { targetOfHandler } from "./target.ts";
 
 /** A handler that cannot begin may be one that is being deployed: it is tried so often. */
 const MAX_TRIES = 5;

@@ -8,6 +8,7 @@ import { toWindow } from "../../http/operation.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { jobs } from "../../queue/tables.ts";
+import { targetOfHandler } from "../handlers/target.ts";
 import { resolveTarget } from "../jobs/submit.ts";
 import { canRead, canWrite, readableBy } from "../permissions.ts";
 import { readSettings } from "../workspaces/settings.ts";
@@ -121,13 +122,6 @@ export async function checkHandler(ctx: WorkspaceContext, field: string, handler
     if (cause instanceof NotFound) throw new BadRequest(`\`${field}\`: ${cause.message}`);
     throw cause;
   }
-}
-
-/** What `script/<path>` or `flow/<path>` names; undefined for any other text. */
-export function targetOfHandler(handler: string): { path: string } | { flow: string } | undefined {
-  const [, kind, path] = /^(script|flow)\/(.+)$/.exec(handler) ?? [];
-  if (path === undefined) return undefined;
-  return kind === "flow" ? { flow: path } : { path };
 }
 
 function requireWrite(ctx: WorkspaceContext, row: Pick<Schedule, "path" | "extra_perms">): void {

@@ -6,7 +6,7 @@ import { BadRequest } from "../../errors.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { findLatest as findFlow } from "../flows/versions.ts";
 import { forgetErrorHandler } from "../handlers/settings-cache.ts";
-import { targetOfHandler } from "../schedules/service.ts";
+import { targetOfHandler } from "../handlers/target.ts";
 import { findLive as findScript } from "../scripts/versions.ts";
 import type { StoredSettings } from "./settings-records.ts";
 import { workspaceSettings } from "./tables.ts";

@@ -201,17 +201,22 @@ export async function scheduleEntries(ctx: WorkspaceContext): Promise<ZipEntry[]
   return rows.map((row) => jsonEntry(`${row.path}.schedule.json`, scheduleFields(row)));
 }
 
-function scheduleFields(row: Schedule) {
-  const {
-    workspace_id: _,
-    path: __,
-    edited_by: ___,
-    edited_at: ____,
-    email: _____,
-    extra_perms: ______,
-    error: _______,
-    next_at: ________,
-    ...fields
-  } = row;
-  return fields;
+/** What is known of a schedule where it is, and not what it is. */
+const OF_THIS_PLACE = new Set<keyof Schedule>([
+  "workspace_id",
+  "path",
+  "edited_by",
+  "edited_at",
+  "email",
+  "extra_perms",
+  "error",
+  "next_at",
+  "failed_times",
+  "failed_job",
+  "recovered_times",
+]);
+
+function scheduleFields(row: Schedule): Partial<Schedule> {
+  const kept = Object.entries(row).filter(([name]) => !OF_THIS_PLACE.has(name as keyof Schedule));
+  return Object.fromEntries(kept);
 }

@@ -26,7 +26,7 @@ interface Due {
 }
 
 interface Lane {
-  condition: () => ReturnType<typeof and>;
+  condition: (now: Date) => ReturnType<typeof and>;
   /** Frames that are attended to at once. */
   most: number;
   busy: Set<string>;
@@ -48,7 +48,7 @@ export function startFlowWaker(app: App, { wake, giveUp }: Attention): { stop():
   const { wake_at } = flowFrames;
   const lanes: Lane[] = [
     {
-      condition: () => and(gte(wake_at, FIRST_REAL), lte(wake_at, app.clock())),
+      condition: (now) => and(gte(wake_at, FIRST_REAL), lte(wake_at, now)),
       most: 4_000,
       busy: new Set(),
       more: false,
@@ -72,13 +72,15 @@ export function startFlowWaker(app: App, { wake, giveUp }: Attention): { stop():
       .limit(limit);
   }
 
-  async function fill(lane: Lane): Promise<void> {
+  async function fill(lane: Lane, now: Date): Promise<void> {
     lane.more = lane.busy.size > lane.most / 2;
     if (lane.more) return;
-    const found = await due(and(lane.condition(), eq(jobs.state, "running")), lane.most);
+    const found = await due(and(lane.condition(now), eq(jobs.state, "running")), lane.most);
     lane.more = found.length === lane.most;
     for (const each of found) {
-      if (!lane.busy.has(each.job_id) && !orphans.has(each.job_id)) begin(lane, each);
+      // One that is due once more while it is attended to is looked at again after that.
+      if (lane.busy.has(each.job_id)) lane.more = true;
+      else if (!orphans.has(each.job_id)) begin(lane, each);
     }
   }
 
@@ -130,13 +132,15 @@ export function startFlowWaker(app: App, { wake, giveUp }: Attention): { stop():
   async function look(): Promise<void> {
     isAsked = false;
     alarm.at = Number.POSITIVE_INFINITY;
-    for (const lane of lanes) await fill(lane);
+    // What becomes due while this looks is found by the last question, or it would be by none.
+    const now = app.clock();
+    for (const lane of lanes) await fill(lane, now);
     if (await stopSome()) return wakeFlowsAt(app, app.clock());
     const [next] = await app.db.read
       .select({ wake_at })
       .from(flowFrames)
       .innerJoin(jobs, eq(jobs.id, flowFrames.job_id))
-      .where(and(gt(wake_at, app.clock()), eq(jobs.state, "running")))
+      .where(and(gt(wake_at, now), eq(jobs.state, "running")))
       .orderBy(asc(wake_at))
       .limit(1);
     if (next?.wake_at) wakeFlowsAt(app, next.wake_at);
