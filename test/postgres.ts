@@ -10,6 +10,7 @@ try {
     [
       process.execPath,
       "test",
+      "--timeout=20000",
       ...(process.argv.length > 2 ? process.argv.slice(2) : ["test/features", "test/database"]),
     ],
     {
