@@ -60,6 +60,10 @@ const NOUNS: Record<string, Noun> = {
   },
   backup: { summary: "write all data to one file", load: () => import("./commands/backup.ts") },
   restore: { summary: "put a backup in the place of all data", load: () => import("./commands/restore.ts") },
+  "migrate-to": {
+    summary: "move the embedded database to PostgreSQL",
+    load: () => import("./commands/migrate-to.ts"),
+  },
   routes: { summary: "list the routes of the HTTP interface", load: () => import("./commands/routes.ts") },
 };
 

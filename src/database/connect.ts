@@ -2,6 +2,7 @@ import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import type { Database } from "./database.ts";
 import { dialect } from "./kit.ts";
+import { refuseMoved } from "./moved.ts";
 
 /** Makes a file that its owner alone can read, or makes one so; what SQLite puts beside it is then as private. */
 export function keepPrivate(path: string): void {
@@ -20,13 +21,17 @@ export interface ConnectOptions {
   max_connections: number;
 }
 
-/** Opens the process's database: the file in the data directory, or the PostgreSQL server of DATABASE_URL. */
+/**
+ * Opens the process's database: the file in the data directory, or the PostgreSQL server of DATABASE_URL.
+ * @throws Conflict when the file's instance has moved to PostgreSQL
+ */
 export async function connect(options: ConnectOptions): Promise<Database> {
   if (dialect === "postgres") {
     const { openPostgres } = await import("./postgres.ts");
     return openPostgres({ url: options.database_url!, max_connections: options.max_connections });
   }
   mkdirSync(options.data_dir, { recursive: true, mode: 0o700 });
+  refuseMoved(options.data_dir);
   const { openSqlite } = await import("./sqlite.ts");
   const path = join(options.data_dir, "svc.db");
   keepPrivate(path);

@@ -136,6 +136,12 @@ async function* rowsOf(run: Connection["run"], table: string, columns: Column[])
   await run("CLOSE every_row");
 }
 
+/** It can be read back before it is committed. */
+export interface PostgresFilling extends Filling {
+  /** The rows stored so far of the table that is being filled, cells in the order of its head. */
+  rows(head: TableHead): AsyncIterable<Cell[]>;
+}
+
 /**
  * One transaction: what was there is dropped, and the backup's tables take its place, or nothing happens.
  * @throws BadRequest when a server works on the database, or it holds rows and `force` is not given
@@ -145,7 +151,7 @@ export async function fillPostgres(options: {
   force: boolean;
   before: Migration[];
   after: Migration[];
-}): Promise<Filling> {
+}): Promise<PostgresFilling> {
   const { run, close } = await connect(options.url);
   let open = true;
   const abort = async () => {
@@ -215,6 +221,10 @@ export async function fillPostgres(options: {
         if (typeof cell === "string" || cell instanceof Uint8Array) insert!.bytes += cell.length;
       }
       if (values.length + columns.length > MAX_VALUES || insert!.bytes > MAX_BYTES) await flush();
+    },
+    async *rows({ table }) {
+      await flush();
+      yield* rowsOf(run, table, insert!.columns);
     },
     async commit() {
       await flush();
