@@ -3,15 +3,19 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Config } from "./config.ts";
 import type { App } from "./context.ts";
+import { followClock } from "./database/clock.ts";
 import { connect } from "./database/connect.ts";
 import { migrate } from "./database/migrate.ts";
 import { createEvents } from "./events/events.ts";
+import { followForgetting } from "./events/forgetting.ts";
+import { openRelay } from "./events/relay.ts";
 import { keepFailedMigration } from "./features/alerts/failed-migration.ts";
 import { recordAudit } from "./features/audit/service.ts";
 import { giveUpFrame, wakeFrame } from "./features/flows/run/runs.ts";
 import { startFlowWaker } from "./features/flows/run/waker.ts";
 import { operations } from "./features/index.ts";
 import { startCaretaker } from "./features/instance/caretaker.ts";
+import { followOtherServers } from "./features/jobs/elsewhere.ts";
 import { openSettings } from "./features/settings/store.ts";
 import { checkScopes } from "./features/tokens/scopes.ts";
 import { createJobTokens, resolveToken, startTokenUse } from "./features/tokens/service.ts";
@@ -85,7 +89,11 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
   const app = { config, db, log } as { -readonly [K in keyof App]: App[K] };
   app.events = createEvents();
   app.events.onAnyFinished(({ status }) => tally(app.meters.finished, status));
-  app.queue = createQueue(`${hostname()}-${process.pid}-${randomText(5)}`, role === "own");
+  const others = {
+    wake: () => app.relay.tell("queued"),
+    cancel: (job_id: string) => app.relay.tell("cancel", job_id),
+  };
+  app.queue = createQueue(`${hostname()}-${process.pid}-${randomText(5)}`, others, role === "own");
   app.clock = () => new Date();
   app.urls = urlsOf(app, "");
   app.meters = createMeters();
@@ -101,6 +109,13 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       throw cause;
     });
     if (applied.length > 0) log.debug({ migrations: applied }, "the database was brought up to date");
+    const clock = await followClock(db, log);
+    started.push(async () => clock.stop());
+    app.clock = clock.now;
+    app.relay = await openRelay(db, log, role === "all");
+    started.push(() => app.relay.stop());
+    app.events.onAnyFinished(({ id }) => app.relay.tell("ended", id));
+    followForgetting(app);
     app.settings = await openSettings(app);
     started.push(async () => app.settings.stop());
     started.push(() => backgroundSettled(app));
@@ -141,6 +156,9 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       started.push(() => worker.stop(config.drain_s * 1000));
     }
     if (role === "all") {
+      const stopFollowing = followOtherServers(app);
+      started.push(async () => stopFollowing());
+
       const scheduler = createScheduler(app);
       scheduler.start();
       started.push(() => scheduler.stop());

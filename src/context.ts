@@ -2,6 +2,7 @@
 import type { Config } from "./config.ts";
 import type { Database, Tx } from "./database/database.ts";
 import type { Events } from "./events/events.ts";
+import type { Relay } from "./events/relay.ts";
 import type { Settings } from "./features/settings/store.ts";
 import type { Audit } from "./http/operation.ts";
 import type { Log } from "./lib/log.ts";
@@ -17,9 +18,10 @@ export interface App {
   readonly queue: Queue;
   readonly runner: Runner;
   readonly events: Events;
+  readonly relay: Relay;
   readonly log: Log;
   readonly meters: Meters;
-  /** Now; tests move it. */
+  /** Now, as all servers of the database have it; tests move it. */
   readonly clock: () => Date;
   /** Public address without a trailing slash, and the one that jobs on this machine use. */
   readonly urls: { readonly base: string; readonly internal: string };

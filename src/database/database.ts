@@ -82,8 +82,21 @@ export function countCommit(stats: CommitStats, writes: number, began: number): 
   stats.seconds.observe((performance.now() - began) / 1000);
 }
 
+/** How the processes that share a database reach each other. */
+export interface Channel {
+  /** Sends text of fewer than 8,000 bytes to all who listen. @throws when the database cannot be reached */
+  notify(name: string, text: string): Promise<void>;
+  /**
+   * Hears what is sent from now on, also what this process sends.
+   * @param gap called whenever the connection is there again after it was lost: something may have been missed
+   */
+  listen(name: string, hear: (text: string) => void, gap: () => void): Promise<{ stop(): Promise<void> }>;
+}
+
 export interface Database {
   readonly dialect: Dialect;
+  /** Undefined when no other process shares it. */
+  readonly channel: Channel | undefined;
   readonly read: Reader;
   /**
    * Runs `work` in a transaction and resolves once it is committed, on disk. When `work` throws, its changes and

@@ -66,6 +66,17 @@ export function openPostgres(options: PostgresOptions): Database {
 
   return {
     dialect: "postgres",
+    channel: {
+      notify: (name, text) => client.notify(name, text),
+      async listen(name, hear, gap) {
+        let first = true;
+        const subscription = await client.listen(name, hear, () => {
+          if (!first) gap();
+          first = false;
+        });
+        return { stop: () => subscription.unlisten() };
+      },
+    },
     read: readerOf(db),
     async write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
       for (let tries = 1; ; tries++) {

@@ -181,6 +181,7 @@ export function openSqlite(options: SqliteOptions): Database {
 
   return {
     dialect: "sqlite",
+    channel: undefined,
     read: readerOf(reader),
     write: enqueue,
     async shrink() {

@@ -30,6 +30,12 @@ export interface Events {
   /** Calls back for every job that ends. @returns stops listening */
   onAnyFinished(listener: (end: JobFinished) => void): () => void;
   publishFinished(end: JobFinished): void;
+  /** Tells those who wait for this job alone: it ended elsewhere, and was counted there. */
+  tellFinished(end: JobFinished): void;
+  /** Whether anybody here waits for the job's end. */
+  isAwaited(job_id: string): boolean;
+  /** The jobs whose ends are waited for here. */
+  awaited(): string[];
   /**
    * Calls back when the job begins or stops running here, and when it has said something: once a turn of the event
    * loop, however much that was. @returns stops listening
@@ -40,6 +46,8 @@ export interface Events {
   openTail(job_id: string): JobTail;
   /** The job no longer runs here, and has not ended either. */
   closeTail(job_id: string): void;
+  /** The job, which runs elsewhere, has said something. */
+  noteChange(job_id: string): void;
 }
 
 export function createEvents(): Events {
@@ -64,6 +72,13 @@ export function createEvents(): Events {
   const closeTail = (job_id: string) => {
     if (tails.delete(job_id)) change(job_id);
   };
+  const tellFinished = (end: JobFinished) => {
+    closeTail(end.id);
+    const listeners = finished.get(end.id);
+    if (!listeners) return;
+    finished.delete(end.id);
+    for (const listener of listeners) listener(end);
+  };
   return {
     closeTail,
     onEarly: (job_id, listener) => subscribe(early, job_id, listener),
@@ -77,14 +92,13 @@ export function createEvents(): Events {
       return () => any.delete(listener);
     },
     publishFinished(end) {
-      closeTail(end.id);
-      const listeners = finished.get(end.id);
-      if (listeners) {
-        finished.delete(end.id);
-        for (const listener of listeners) listener(end);
-      }
+      tellFinished(end);
       for (const listener of any) listener(end);
     },
+    tellFinished,
+    isAwaited: (job_id) => finished.has(job_id),
+    awaited: () => [...finished.keys()],
+    noteChange: change,
     tail: (job_id) => tails.get(job_id),
     openTail(job_id) {
       const tail = new JobTail(() => change(job_id));

@@ -31,14 +31,26 @@ export interface Queue {
   /** Hands over a job that no other worker could run, whether there is room or not. */
   handAnyway(job: Job): void;
   giveBack(): void;
+  /** There may be queued jobs that are due: said to the worker of this process, and to all others. */
   wake(): void;
+  /** The same, said to the worker of this process alone. */
+  look(): void;
   has(job_id: string): boolean;
+  /** Stops a job, whichever process's worker has it. */
   cancel(job_id: string): void;
+  /** Stops a job that this process's worker has. */
+  cancelHere(job_id: string): void;
   /** Reserved and not yet handed over. */
   reserved(): number;
 }
 
-export function createQueue(worker: string, alone = false): Queue {
+/** The workers of other processes. */
+export interface OtherWorkers {
+  wake(): void;
+  cancel(job_id: string): void;
+}
+
+export function createQueue(worker: string, others: OtherWorkers, alone = false): Queue {
   let consumer: Consumer | undefined;
   let reserved = 0;
   return {
@@ -62,9 +74,17 @@ export function createQueue(worker: string, alone = false): Queue {
       reserved--;
       consumer?.wake();
     },
-    wake: () => consumer?.wake(),
+    wake() {
+      consumer?.wake();
+      others.wake();
+    },
+    look: () => consumer?.wake(),
     has: (job_id) => consumer?.has(job_id) ?? false,
-    cancel: (job_id) => consumer?.cancel(job_id),
+    cancel(job_id) {
+      if (consumer?.has(job_id)) consumer.cancel(job_id);
+      else others.cancel(job_id);
+    },
+    cancelHere: (job_id) => consumer?.cancel(job_id),
     reserved: () => reserved,
   };
 }

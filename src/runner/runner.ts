@@ -51,6 +51,8 @@ export function createRunner(options: RunnerOptions): Runner {
   let started_total = 0;
   let busy = 0;
   let averageMs = INITIAL_AVERAGE_MS;
+  /** Milliseconds of `performance.now()`. */
+  let lastBegan = 0;
 
   function start(): Child {
     const child = launch({ runtime, directory, guard });
@@ -137,6 +139,7 @@ export function createRunner(options: RunnerOptions): Runner {
     }
     busy++;
     const began = performance.now();
+    lastBegan = began;
     const { version } = request;
     const key = `${version.workspace_id}\n${version.id}\n${request.permissioned_as}\n${request.email}\n${request.variant ?? ""}`;
     const warm = version.isolation === "shared" ? takeIdle(key) : undefined;
@@ -238,6 +241,8 @@ export function createRunner(options: RunnerOptions): Runner {
       return false;
     },
     averageMs: () => averageMs,
+    stalledMs: () => (busy < options.concurrency ? 0 : performance.now() - lastBegan),
+    waiting: () => waiting.map(({ request }) => request.job_id),
     spare: () => guard.spare(),
     stats() {
       let warm = 0;

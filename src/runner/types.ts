@@ -177,6 +177,10 @@ export interface Runner {
   mask(job_id: string, secret: string): boolean;
   /** How long a child is busy with a job, smoothed, in milliseconds; waiting does not count. */
   averageMs(): number;
+  /** For how long every slot has been busy with the same job, in milliseconds; 0 while one is free. */
+  stalledMs(): number;
+  /** Ids of the jobs that wait inside for a slot. */
+  waiting(): string[];
   /** Leaves alone, for good, what this process has started by now beside script processes. */
   spare(): void;
   stats(): { running: number; idle: number; blank: number; started_total: number };

@@ -61,6 +61,7 @@ export function collectOutput(app: App, job: Pick<Job, "id" | "delete_after_use"
       stored = next;
       tail.log.release(next.log);
       tail.stream.release(next.stream);
+      app.relay.tell("said", job.id);
     });
   }
 

@@ -110,7 +110,7 @@ async function attempt(
       },
       signal,
     );
-    return await toEnding(app, job, outcome, output);
+    return await toEnding(app, job, outcome, output, signal);
   } catch (error) {
     if (signal.aborted) return abortedEnding(app, job, signal);
     if (!(error instanceof SvcError))
@@ -179,6 +179,7 @@ async function toEnding(
   job: Job,
   outcome: RunOutcome,
   output: Output,
+  signal: AbortSignal,
 ): Promise<Ending | "released"> {
   switch (outcome.kind) {
     case "success": {
@@ -199,7 +200,7 @@ async function toEnding(
         preprocessed_args: outcome.preprocessed_args,
       };
     case "canceled":
-      return canceledEnding(app, job);
+      return abortedEnding(app, job, signal);
     case "released":
       return "released";
   }
@@ -313,7 +314,9 @@ async function release(app: App, job: Job, output: Output): Promise<void> {
       .set({ state: "queued", worker: null, started_at: null, last_ping: null })
       .where(and(eq(jobs.id, job.id), eq(jobs.state, "running"), eq(jobs.worker, app.queue.worker)))
       .returning({ id: jobs.id });
-    if (released) await forgetOutput(tx, output.jobs());
+    if (!released) return;
+    await forgetOutput(tx, output.jobs());
+    tx.afterCommit(app.queue.wake);
   });
   app.events.closeTail(job.id);
 }

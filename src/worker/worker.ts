@@ -18,6 +18,12 @@ import { RELEASED, runJob } from "./run-job.ts";
 const AHEAD_MS = 50;
 const MAX_AHEAD_PER_SLOT = 128;
 const MAX_CLAIM = 256;
+/**
+ * What waits here behind jobs that turned out to be long goes back to the queue after this: on PostgreSQL another worker
+ * may be free.
+ */
+const STALLED_MS = 250;
+const SHED_EVERY_MS = 100;
 const POSTGRES_POLL_MS = 1_000;
 const PING_MS = 5_000;
 /** After a claim that failed. */
@@ -38,7 +44,7 @@ export interface Worker {
 export function createWorker(app: App, tags?: string[]): Worker {
   const { db, queue, config } = app;
   const driver = queueDriver(db.dialect);
-  const active = new Map<string, AbortController>();
+  const active = new Map<string, { job: Job; controller: AbortController }>();
   let retry: ReturnType<typeof setTimeout> | undefined;
   let accepting = false;
   let claiming = false;
@@ -49,10 +55,13 @@ export function createWorker(app: App, tags?: string[]): Worker {
   let unseen = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let heartbeat: ReturnType<typeof setInterval> | undefined;
+  let shedding: ReturnType<typeof setInterval> | undefined;
   let idle: (() => void) | undefined;
 
   function room(): number {
-    const ahead = Math.min(MAX_AHEAD_PER_SLOT, Math.floor(AHEAD_MS / Math.max(app.runner.averageMs(), 0.1)));
+    const isStalled = app.runner.stalledMs() > AHEAD_MS;
+    const most = isStalled ? 0 : Math.floor(AHEAD_MS / Math.max(app.runner.averageMs(), 0.1));
+    const ahead = Math.min(MAX_AHEAD_PER_SLOT, most);
     return config.workers * (1 + ahead) - active.size - queue.reserved();
   }
 
@@ -61,12 +70,12 @@ export function createWorker(app: App, tags?: string[]): Worker {
     take,
     wake,
     has: (job_id) => active.has(job_id),
-    cancel: (job_id) => active.get(job_id)?.abort(),
+    cancel: (job_id) => active.get(job_id)?.controller.abort(),
   };
 
   function take(job: Job): void {
     const controller = new AbortController();
-    active.set(job.id, controller);
+    active.set(job.id, { job, controller });
     const waited = (job.started_at ?? job.scheduled_for).getTime() - job.scheduled_for.getTime();
     app.meters.queueWait.observe(Math.max(0, waited) / 1000);
     runJob(app, job, controller.signal)
@@ -152,6 +161,15 @@ export function createWorker(app: App, tags?: string[]): Worker {
     return false;
   }
 
+  /** Puts back what was taken ahead and cannot begin. What is kept nowhere else has to wait. */
+  function shed(): void {
+    if (app.runner.stalledMs() < STALLED_MS) return;
+    for (const job_id of app.runner.waiting()) {
+      const held = active.get(job_id);
+      if (held && !held.job.delete_after_use) held.controller.abort(RELEASED);
+    }
+  }
+
   async function ping(): Promise<void> {
     if (active.size === 0) return;
     // Only what it really has: what a broken connection left under its name is the rescuer's.
@@ -180,6 +198,7 @@ export function createWorker(app: App, tags?: string[]): Worker {
         );
         if (db.dialect === "postgres") wake();
       }, PING_MS);
+      if (db.channel) shedding = setInterval(shed, SHED_EVERY_MS);
       wake();
     },
     async stop(grace_ms) {
@@ -187,6 +206,7 @@ export function createWorker(app: App, tags?: string[]): Worker {
       clearTimeout(timer);
       clearTimeout(retry);
       clearInterval(heartbeat);
+      clearInterval(shedding);
       const promised = () => claiming || queue.reserved() > 0;
       await until(() => !promised(), STORE_MS);
       if (active.size > 0) {
@@ -203,7 +223,7 @@ export function createWorker(app: App, tags?: string[]): Worker {
       }
       // Ends the children; what still ran comes back as released and is put back by runJob.
       await app.runner.stop();
-      for (const controller of active.values()) controller.abort(RELEASED);
+      for (const { controller } of active.values()) controller.abort(RELEASED);
       // What cannot be stored now is left to the rescuer of the next start.
       await until(() => active.size === 0 && !promised(), STORE_MS);
       queue.attach(undefined);

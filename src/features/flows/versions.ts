@@ -3,6 +3,7 @@ import { and, eq, type SQL, sql } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import type { Reader } from "../../database/database.ts";
 import { NotFound } from "../../errors.ts";
+import { forgottenEverywhere } from "../../events/forgetting.ts";
 import type { FlowValue } from "../../flow-engine/types.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { passwordsOf } from "../jobs/sealed.ts";
@@ -54,22 +55,30 @@ const cacheOf = perApp<App, Cache>(() => ({
 const key = (workspace_id: string, name: string | number) => `${workspace_id}\n${name}`;
 
 /** Forgets what was remembered of a flow, all its versions; called after a commit that changed it. */
-export function forgetFlow(app: App, workspace_id: string, path: string): void {
-  const cache = cacheOf(app);
-  cache.generation++;
-  cache.byPath.delete(key(workspace_id, path));
-  for (const [name, known] of cache.paths) if (known === path) cache.paths.delete(name);
-  for (const [name, flow] of cache.byVersion) {
-    if (flow.path === path && flow.workspace_id === workspace_id) cache.byVersion.delete(name);
-  }
-}
+export const forgetFlow = forgottenEverywhere<[workspace_id: string, path: string]>("flow", {
+  forget(app, workspace_id, path) {
+    const cache = cacheOf(app);
+    cache.generation++;
+    cache.byPath.delete(key(workspace_id, path));
+    for (const [name, known] of cache.paths) if (known === path) cache.paths.delete(name);
+    for (const [name, flow] of cache.byVersion) {
+      if (flow.path === path && flow.workspace_id === workspace_id) cache.byVersion.delete(name);
+    }
+  },
+  forgetAll: (app) => forgetNamed(app, ""),
+});
 
 /** Forgets all flows of a workspace; called after a commit that moved some, with what mentions them. */
-export function forgetFlows(app: App, workspace_id: string): void {
+export const forgetFlows = forgottenEverywhere<[workspace_id: string]>("flows", {
+  forget: (app, workspace_id) => forgetNamed(app, key(workspace_id, "")),
+  forgetAll: (app) => forgetNamed(app, ""),
+});
+
+function forgetNamed(app: App, beginning: string): void {
   const cache = cacheOf(app);
   cache.generation++;
   for (const map of [cache.byPath, cache.byVersion, cache.values, cache.paths]) {
-    for (const name of map.keys()) if (name.startsWith(key(workspace_id, ""))) map.delete(name);
+    for (const name of map.keys()) if (name.startsWith(beginning)) map.delete(name);
   }
 }
 

@@ -10,9 +10,9 @@ interface Cache {
 
 const cacheOf = perApp<App, Cache>(() => ({ without: new Set(), generation: 0 }));
 
-/** True only when it is certain. On PostgreSQL another server may have been told of one, so there it never is. */
+/** True only when it is certain: another server may just have been told of one, so where there may be others it never is. */
 export function hasNoErrorHandler(app: App, workspace_id: string): boolean {
-  return app.db.dialect === "sqlite" && cacheOf(app).without.has(workspace_id);
+  return !app.db.channel && cacheOf(app).without.has(workspace_id);
 }
 
 /** Called before the settings are read. @returns what remembers that they name no handler, unless they changed since */

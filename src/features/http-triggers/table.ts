@@ -1,34 +1,33 @@
 /** The table of all routes that are switched on: in memory, since it is asked on every request to one. */
 import { asc, eq } from "drizzle-orm";
 import type { App } from "../../context.ts";
+import { forgottenEverywhere } from "../../events/forgetting.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { RouteTable } from "./routes.ts";
 import { type HttpTrigger, httpTriggers } from "./tables.ts";
 
-/** Another server on the same database may have changed a route: here that is known after this. */
-const FRESH_MS = 2_000;
-
 interface Known {
   table: Promise<RouteTable<HttpTrigger>> | undefined;
-  /** Milliseconds of `performance.now()`. */
-  until: number;
 }
 
-const knownOf = perApp<App, Known>(() => ({ table: undefined, until: 0 }));
+const knownOf = perApp<App, Known>(() => ({ table: undefined }));
 
 /** Forgets the table; called after a commit that changed a route, or a workspace with routes. */
-export function forgetRoutes(app: App): void {
+export const forgetRoutes = forgottenEverywhere<[]>("routes", {
+  forget: forgetTable,
+  forgetAll: forgetTable,
+});
+
+function forgetTable(app: App): void {
   knownOf(app).table = undefined;
 }
 
 /** All routes as they are stored now, or were a moment ago. */
 export function routesOf(app: App): Promise<RouteTable<HttpTrigger>> {
   const known = knownOf(app);
-  const isFresh = app.db.dialect === "sqlite" || performance.now() < known.until;
-  if (known.table && isFresh) return known.table;
+  if (known.table) return known.table;
   const table = load(app);
   known.table = table;
-  known.until = performance.now() + FRESH_MS;
   table.catch(() => {
     if (known.table === table) known.table = undefined;
   });

@@ -97,6 +97,9 @@ export class UpdateStream implements Follower {
 
   wake(): void {
     this.#woken = true;
+    // Another process tells that something happened, not what.
+    if (this.#app.db.channel && !this.#feed.tail && !this.#feed.ended && !this.#isElsewhere())
+      this.#due ??= "look";
     this.#pump();
   }
 

@@ -3,6 +3,7 @@ import { and, desc, eq, type SQL } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import type { Reader } from "../../database/database.ts";
 import { NotFound } from "../../errors.ts";
+import { forgottenEverywhere } from "../../events/forgetting.ts";
 import { perApp } from "../../lib/per-app.ts";
 import type { RunnableLanguage, RunnableVersion } from "../../runner/types.ts";
 import { passwordsOf } from "../jobs/sealed.ts";
@@ -47,29 +48,51 @@ const cacheOf = perApp<App, Cache>(() => ({ byPath: new Map(), byHash: new Map()
 const key = (workspace_id: string, name: string) => `${workspace_id}\n${name}`;
 
 /** Forgets what was remembered of a script; called after a commit that changed it. */
-export function forgetScript(app: App, workspace_id: string, path: string, hash?: string): void {
-  const cache = cacheOf(app);
-  cache.generation++;
-  cache.byPath.delete(key(workspace_id, path));
-  if (hash) cache.byHash.delete(key(workspace_id, hash));
-}
+export const forgetScript = forgottenEverywhere<[workspace_id: string, path: string, hash?: string]>(
+  "script",
+  {
+    forget(app, workspace_id, path, hash) {
+      const { byPath, byHash } = generationAfter(app);
+      byPath.delete(key(workspace_id, path));
+      if (hash) byHash.delete(key(workspace_id, hash));
+    },
+    forgetAll,
+  },
+);
 
 /** Forgets what was remembered of all versions at a path. */
-export function forgetScriptAt(app: App, workspace_id: string, path: string): void {
-  forgetScript(app, workspace_id, path);
-  const { byHash } = cacheOf(app);
-  for (const [name, { version }] of byHash) {
-    if (version.path === path && version.workspace_id === workspace_id) byHash.delete(name);
-  }
-}
+export const forgetScriptAt = forgottenEverywhere<[workspace_id: string, path: string]>("script path", {
+  forget(app, workspace_id, path) {
+    const { byHash, byPath } = generationAfter(app);
+    byPath.delete(key(workspace_id, path));
+    for (const [name, { version }] of byHash) {
+      if (version.path === path && version.workspace_id === workspace_id) byHash.delete(name);
+    }
+  },
+  forgetAll,
+});
 
 /** Forgets all scripts of a workspace; called after a commit that moved or shared some. */
-export function forgetScripts(app: App, workspace_id: string): void {
+export const forgetScripts = forgottenEverywhere<[workspace_id: string]>("scripts", {
+  forget(app, workspace_id) {
+    const { byPath, byHash } = generationAfter(app);
+    for (const map of [byPath, byHash]) {
+      for (const name of map.keys()) if (name.startsWith(key(workspace_id, ""))) map.delete(name);
+    }
+  },
+  forgetAll,
+});
+
+function forgetAll(app: App): void {
+  const { byPath, byHash } = generationAfter(app);
+  byPath.clear();
+  byHash.clear();
+}
+
+function generationAfter(app: App): Cache {
   const cache = cacheOf(app);
   cache.generation++;
-  for (const map of [cache.byPath, cache.byHash]) {
-    for (const name of map.keys()) if (name.startsWith(key(workspace_id, ""))) map.delete(name);
-  }
+  return cache;
 }
 
 /**

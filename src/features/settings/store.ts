@@ -47,7 +47,7 @@ const SERVER = "svc";
  * @throws BadRequest when an environment variable holds what its key cannot be
  */
 export async function openSettings(
-  app: Pick<App, "config" | "db" | "log" | "clock" | "instanceKey">,
+  app: Pick<App, "config" | "db" | "log" | "clock" | "instanceKey" | "relay">,
   environment: Record<string, string | undefined> = process.env,
 ): Promise<Settings> {
   const { db } = app;
@@ -89,6 +89,7 @@ export async function openSettings(
         tx.afterCommit(() => {
           changes++;
           stored.delete(key);
+          app.relay.tell("settings");
         });
         return;
       }
@@ -107,6 +108,7 @@ export async function openSettings(
       tx.afterCommit(() => {
         changes++;
         stored.set(key, { text: row.value, value });
+        app.relay.tell("settings");
       });
     },
     stop: () => clearInterval(timer),
@@ -114,6 +116,8 @@ export async function openSettings(
 
   await refresh();
   if (settings.get("uid") === undefined) await nameInstance();
+  app.relay.on("settings", quietly);
+  app.relay.onGap(quietly);
   const timer = db.dialect === "postgres" ? setInterval(quietly, REFRESH_MS) : undefined;
   return settings;
 

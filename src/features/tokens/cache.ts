@@ -1,10 +1,11 @@
 /** Identities of tokens seen recently. Resolving one of them costs no query; a revoked one is forgotten at once. */
 import type { App, Identity } from "../../context.ts";
+import { forgottenEverywhere } from "../../events/forgetting.ts";
 import { perApp } from "../../lib/per-app.ts";
 import type { Lifetime } from "./lifetime.ts";
 
 const MAX_CACHED = 20_000;
-/** Another process may have changed what is remembered of who calls: it is asked for again after this. */
+/** Rights of who calls may be changed by what tells of no token: they are asked for again after this. */
 export const FRESH_MS = 60_000;
 /** A flood of unknown tokens should not become a flood of queries. */
 const UNKNOWN_MS = 1_000;
@@ -43,8 +44,20 @@ export function rememberToken(app: App, hash: string, known: KnownToken | undefi
   entries.set(hash, { known, until: app.clock().getTime() + (known ? FRESH_MS : UNKNOWN_MS) });
 }
 
+const forgetToken = forgottenEverywhere<[hash: string]>("token", {
+  forget(app, hash) {
+    const cache = tokenCache(app);
+    cache.generation++;
+    cache.entries.delete(hash);
+  },
+  forgetAll(app) {
+    const cache = tokenCache(app);
+    cache.generation++;
+    cache.entries.clear();
+  },
+});
+
+/** Called after the commit that revoked them or changed whose they are. */
 export function forgetTokens(app: App, hashes: Iterable<string>): void {
-  const cache = tokenCache(app);
-  cache.generation++;
-  for (const hash of hashes) cache.entries.delete(hash);
+  for (const hash of hashes) forgetToken(app, hash);
 }

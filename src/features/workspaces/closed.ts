@@ -4,20 +4,24 @@
  */
 import type { App } from "../../context.ts";
 import { BadRequest } from "../../errors.ts";
+import { forgottenEverywhere } from "../../events/forgetting.ts";
 import { perApp } from "../../lib/per-app.ts";
 
 /** Why, by workspace: empty on most servers at most times. */
 const closedOf = perApp<App, Map<string, string>>(() => new Map());
 
-/** @param why what has become of the workspace, such as `is archived` */
-export function close(app: App, workspace_id: string, why: string): void {
-  closedOf(app).set(workspace_id, why);
-}
+/** `why` is what has become of the workspace, such as `is archived`. */
+export const close = forgottenEverywhere<[workspace_id: string, why: string]>("closed", {
+  forget: (app, workspace_id, why) => void closedOf(app).set(workspace_id, why),
+  forgetAll() {},
+});
 
 /** It is open again, or another one has its id. */
-export function reopen(app: App, workspace_id: string): void {
-  closedOf(app).delete(workspace_id);
-}
+export const reopen = forgottenEverywhere<[workspace_id: string]>("reopened", {
+  forget: (app, workspace_id) => void closedOf(app).delete(workspace_id),
+  // What is archived or gone lets nobody in at all.
+  forgetAll: (app) => closedOf(app).clear(),
+});
 
 /** @throws BadRequest */
 export function refuseClosed(app: App, workspace_id: string): void {

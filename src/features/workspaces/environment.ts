@@ -3,6 +3,7 @@ import { and, asc, eq } from "drizzle-orm";
 import { z } from "zod";
 import type { App, WorkspaceContext } from "../../context.ts";
 import { BadRequest } from "../../errors.ts";
+import { forgottenEverywhere } from "../../events/forgetting.ts";
 import { type Operation, operation, responds } from "../../http/operation.ts";
 import { sha256 } from "../../lib/ids.ts";
 import { perApp } from "../../lib/per-app.ts";
@@ -15,28 +16,32 @@ export interface Environment {
 }
 
 interface Cache {
-  byWorkspace: Map<string, { environment: Environment; until: number }>;
+  byWorkspace: Map<string, Environment>;
   /** Raised by every change, so that a lookup begun before one does not store what it saw. */
   generation: number;
 }
 
-/** Another process may have changed them: what is remembered is asked for again after this. */
-const FRESH_MS = 5_000;
 const MAX_CACHED = 10_000;
 
 const cacheOf = perApp<App, Cache>(() => ({ byWorkspace: new Map(), generation: 0 }));
 
 /** Forgets what was remembered; called after a commit that changed it. */
-export function forgetEnvironment(app: App, workspace_id: string): void {
-  const cache = cacheOf(app);
-  cache.generation++;
-  cache.byWorkspace.delete(workspace_id);
-}
+export const forgetEnvironment = forgottenEverywhere<[workspace_id: string]>("environment", {
+  forget(app, workspace_id) {
+    const cache = cacheOf(app);
+    cache.generation++;
+    cache.byWorkspace.delete(workspace_id);
+  },
+  forgetAll(app) {
+    const cache = cacheOf(app);
+    cache.generation++;
+    cache.byWorkspace.clear();
+  },
+});
 
 /** The workspace's own variables. */
 export function customEnvironment(app: App, workspace_id: string): Environment | Promise<Environment> {
-  const known = cacheOf(app).byWorkspace.get(workspace_id);
-  return known && Date.now() < known.until ? known.environment : load(app, workspace_id);
+  return cacheOf(app).byWorkspace.get(workspace_id) ?? load(app, workspace_id);
 }
 
 async function load(app: App, workspace_id: string): Promise<Environment> {
@@ -52,8 +57,7 @@ async function load(app: App, workspace_id: string): Promise<Environment> {
   const environment = { variables, id };
   if (cache.generation !== generation) return environment;
   if (cache.byWorkspace.size >= MAX_CACHED) cache.byWorkspace.clear();
-  const until = app.db.dialect === "sqlite" ? Number.POSITIVE_INFINITY : Date.now() + FRESH_MS;
-  cache.byWorkspace.set(workspace_id, { environment, until });
+  cache.byWorkspace.set(workspace_id, environment);
   return environment;
 }
 

@@ -5,6 +5,7 @@
 import { and, asc, eq } from "drizzle-orm";
 import type { App, FolderRight, Identity, Member } from "../../context.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
+import { forgottenEverywhere } from "../../events/forgetting.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { withDefaults } from "../folders/defaults.ts";
 import { folders } from "../folders/tables.ts";
@@ -36,16 +37,25 @@ const cacheOf = perApp<App, Cache>(() => ({ workspaces: new Map(), size: 0, gene
  * Forgets what was remembered of people; called after a commit that changed who they are, their groups or a folder.
  * @param workspace_id the one whose people it concerns; left out, all
  */
-export function forgetMembers(app: App, workspace_id?: string): void {
+export const forgetMembers = forgottenEverywhere<[workspace_id?: string]>("members", {
+  forget(app, workspace_id) {
+    if (workspace_id === undefined) {
+      forgetEverybody(app);
+      return;
+    }
+    const cache = cacheOf(app);
+    cache.generation++;
+    cache.size -= cache.workspaces.get(workspace_id)?.size ?? 0;
+    cache.workspaces.delete(workspace_id);
+  },
+  forgetAll: forgetEverybody,
+});
+
+function forgetEverybody(app: App): void {
   const cache = cacheOf(app);
   cache.generation++;
-  if (workspace_id === undefined) {
-    cache.workspaces.clear();
-    cache.size = 0;
-    return;
-  }
-  cache.size -= cache.workspaces.get(workspace_id)?.size ?? 0;
-  cache.workspaces.delete(workspace_id);
+  cache.workspaces.clear();
+  cache.size = 0;
 }
 
 function remember(app: App, workspace_id: string, email: string, member: Member | null): void {

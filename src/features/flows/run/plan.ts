@@ -237,9 +237,12 @@ export class Plan {
   }
 
   #committed(): void {
-    const { queue, events } = this.#app;
+    const { queue, events, relay } = this.#app;
     if (this.#from === undefined) keepRun(this.#app, this.#run);
-    for (const { id, workspace_id, result } of this.#early) events.publishEarly({ id, workspace_id, result });
+    for (const { id, workspace_id, result } of this.#early) {
+      events.publishEarly({ id, workspace_id, result });
+      relay.tell("early", id);
+    }
     forgetResults(this.#run, this.#results);
     for (const job of this.#handed) queue.hand(job);
     for (const job of this.#bound) queue.handAnyway(job);

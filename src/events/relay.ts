@@ -1,0 +1,123 @@
+/**
+ * What the servers of one PostgreSQL tell each other at once: that there is work, that a job has ended, that something
+ * remembered is out of date. Told after the commit, by NOTIFY, and together with whatever else there is to tell, so it
+ * costs a job next to nothing.
+ *
+ * Nothing is lost for good if a message is: a server that may have missed one, because its connection broke or its own
+ * messages do not come back to it, is told so (`onGap`) and looks for itself. That bounds how long it can be wrong by
+ * `DEAF_MS` and a look.
+ */
+import type { Database } from "../database/database.ts";
+import { randomText } from "../lib/ids.ts";
+import type { Log } from "../lib/log.ts";
+
+const CHANNEL = "svc";
+/** PostgreSQL takes fewer than 8,000 bytes. */
+const MAX_BYTES = 7_800;
+/** How often each server hears itself, and after how long without that it counts as deaf. */
+const BEAT_MS = 2_000;
+const DEAF_MS = 7_000;
+/** Between tries to tell while the database cannot be reached. */
+const RETRY_MS = 500;
+/** More than this to tell is told as one gap. */
+const MAX_PENDING = 20_000;
+const BEAT = "beat";
+const GAP = "gap";
+
+export interface Relay {
+  /** Tells the other servers soon. Never fails: what cannot be told now is told as soon as it can. */
+  tell(topic: string, ...words: string[]): void;
+  /** Calls back for what another server tells. */
+  on(topic: string, hear: (...words: string[]) => void): void;
+  /** Calls back when something may have been missed, and again and again while that lasts. */
+  onGap(look: () => void): void;
+  stop(): Promise<void>;
+}
+
+/** The relay of a process that has its database for itself. */
+export const nobodyElse: Relay = { tell() {}, on() {}, onGap() {}, async stop() {} };
+
+/** @param listens false for a command, which only tells */
+export async function openRelay(db: Database, log: Log, listens: boolean): Promise<Relay> {
+  const { channel } = db;
+  if (!channel) return nobodyElse;
+  const me = randomText(8);
+  const hearers = new Map<string, ((...words: string[]) => void)[]>();
+  const lookers: (() => void)[] = [];
+  /** JSON of one message each; a set, since the same need not be told twice. */
+  let pending = new Set<string>();
+  let telling: Promise<void> | undefined;
+  let stopped = false;
+  let heardAt = performance.now();
+
+  function tell(topic: string, ...words: string[]): void {
+    if (pending.size >= MAX_PENDING) pending = new Set([JSON.stringify([GAP])]);
+    pending.add(JSON.stringify([topic, ...words]));
+    telling ??= tellAll();
+  }
+
+  async function tellAll(): Promise<void> {
+    // The rest of this turn's messages go along.
+    await Promise.resolve();
+    while (pending.size > 0) {
+      const payload = nextPayload();
+      try {
+        await channel!.notify(CHANNEL, payload.text);
+        for (const message of payload.messages) pending.delete(message);
+      } catch (cause) {
+        if (stopped) break;
+        log.warn({ error: String(cause) }, "the other servers could not be told of a change yet");
+        await Bun.sleep(RETRY_MS);
+      }
+    }
+    telling = undefined;
+  }
+
+  function nextPayload(): { text: string; messages: string[] } {
+    const messages: string[] = [];
+    let bytes = me.length + 4;
+    for (const message of pending) {
+      bytes += Buffer.byteLength(message) + 1;
+      if (bytes > MAX_BYTES && messages.length > 0) break;
+      messages.push(message);
+    }
+    return { text: `["${me}",${messages.join(",")}]`, messages };
+  }
+
+  function hear(payload: string): void {
+    const [from, ...messages] = JSON.parse(payload) as [string, ...string[][]];
+    if (from === me) {
+      heardAt = performance.now();
+      return;
+    }
+    for (const [topic, ...words] of messages) {
+      if (topic === GAP) gap();
+      for (const hearer of hearers.get(topic!) ?? []) hearer(...words);
+    }
+  }
+
+  function gap(): void {
+    for (const look of lookers) look();
+  }
+
+  const listening = listens ? await channel.listen(CHANNEL, hear, gap) : undefined;
+  const beat = listens
+    ? setInterval(() => {
+        tell(BEAT);
+        if (performance.now() - heardAt > DEAF_MS) gap();
+      }, BEAT_MS)
+    : undefined;
+  return {
+    tell,
+    on(topic, hearer) {
+      hearers.set(topic, [...(hearers.get(topic) ?? []), hearer]);
+    },
+    onGap: (look) => void lookers.push(look),
+    async stop() {
+      stopped = true;
+      clearInterval(beat);
+      await telling;
+      await listening?.stop();
+    },
+  };
+}

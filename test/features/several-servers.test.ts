@@ -1,0 +1,193 @@
+/** Several servers on one PostgreSQL: what one changes or finishes, the others know. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { SQL } from "bun";
+import { newPlace, start } from "../cli/program.ts";
+import { createDatabase, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
+
+setDefaultTimeout(60_000);
+
+const postgres = process.env.DATABASE_URL;
+const SVC_SECRET_KEY = "0123456789abcdef0123456789abcdef";
+
+describe.skipIf(!postgres)("servers of one database", () => {
+  let database: Awaited<ReturnType<typeof createDatabase>>;
+  /** Takes calls, and has no room for jobs of its own. */
+  let front: TestServer;
+  let back: TestServer;
+  let admin: Awaited<ReturnType<TestServer["workspace"]>>;
+  let atBack: TestServer["operator"];
+
+  beforeAll(async () => {
+    database = await createDatabase(postgres!);
+    const both = { database_url: database.url, secret_key: SVC_SECRET_KEY };
+    front = await startTestServer({ ...both, workers: 1 });
+    back = await startTestServer(both);
+    admin = await front.workspace();
+    atBack = back.as(admin.token);
+  });
+  afterAll(async () => {
+    await back?.stop();
+    await front?.stop();
+    await database?.drop();
+  });
+
+  /** Keeps the one slot of the front server busy until the returned function is called. */
+  async function occupy(): Promise<() => Promise<void>> {
+    await deploy(admin.ask, "acme", "u/admin/long", "export const main = () => Bun.sleep(60_000)");
+    const id = await expectOk(admin.ask("POST", "/w/acme/jobs/run/p/u/admin/long", {})).then((a) => a.text);
+    return async () => {
+      await expectOk(admin.ask("POST", `/w/acme/jobs_u/queue/cancel/${id}`, {}));
+    };
+  }
+
+  test("a call is answered with what a worker elsewhere made", async () => {
+    await deploy(admin.ask, "acme", "u/admin/where", "export const main = () => process.env.WM_JOB_ID");
+    const free = await occupy();
+    const began = performance.now();
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        expectOk(admin.ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/where", {})),
+      ),
+    );
+    expect(new Set(answers.map((answer) => answer.json())).size).toBe(8);
+    // Told at once, not found by the look that comes every few seconds.
+    expect(performance.now() - began).toBeLessThan(4_000);
+    await free();
+  });
+
+  test("a flow's early result too", async () => {
+    const step = (id: string, content: string) => ({
+      id,
+      value: { type: "rawscript", language: "bun", content, input_transforms: {} },
+    });
+    const modules = [
+      step("a", "export const main = () => 'early'"),
+      step("b", "export const main = () => Bun.sleep(3_000)"),
+    ];
+    const flow = { path: "u/admin/early", summary: "", value: { modules, early_return: "a" } };
+    await expectOk(admin.ask("POST", "/w/acme/flows/create", flow));
+    const free = await occupy();
+    const answer = await expectOk(admin.ask("POST", "/w/acme/jobs/run_wait_result/f/u/admin/early", {}));
+    expect(answer.json()).toBe("early");
+    await free();
+  });
+
+  test("a stream is read where it is asked for, while the job runs elsewhere", async () => {
+    const code = `export async function* main() { yield "one "; await Bun.sleep(1_500); yield "two"; }`;
+    await deploy(admin.ask, "acme", "u/admin/stream", code);
+    const free = await occupy();
+    const response = await fetch(`${front.url}/api/w/acme/jobs/run_and_stream/p/u/admin/stream`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${admin.token}`, "content-type": "application/json" },
+      body: "{}",
+    });
+    const text = await response.text();
+    expect(response.status).toBe(200);
+    const pieces = [...text.matchAll(/"new_result_stream":"([^"]*)"/g)].map((match) => match[1]);
+    expect(pieces.join("")).toBe("one two");
+    expect(pieces.length).toBeGreaterThan(1);
+    await free();
+  });
+
+  test("a job is canceled where it runs", async () => {
+    await deploy(admin.ask, "acme", "u/admin/endless", "export const main = () => Bun.sleep(60_000)");
+    const id = (await expectOk(atBack("POST", "/w/acme/jobs/run/p/u/admin/endless", {}))).text;
+    await until(() => back.server.app.queue.has(id) || undefined, "the job at the back");
+    const began = performance.now();
+    await expectOk(admin.ask("POST", `/w/acme/jobs_u/queue/cancel/${id}`, {}));
+    await until(() => (back.server.app.queue.has(id) ? undefined : true), "its end");
+    expect(performance.now() - began).toBeLessThan(4_000);
+  });
+
+  /** What the other server answers soon. The limit is far below that of any look of its own. */
+  async function soon<T>(ask: () => Promise<T>, wanted: T): Promise<void> {
+    const end = Date.now() + 4_000;
+    let last = await ask();
+    while (!Bun.deepEquals(last, wanted) && Date.now() < end) {
+      await Bun.sleep(10);
+      last = await ask();
+    }
+    expect<unknown>(last).toEqual(wanted);
+  }
+
+  describe("is forgotten by the others", () => {
+    test("a script's older version", async () => {
+      const call = async () => (await atBack("POST", "/w/acme/jobs/run_wait_result/p/u/admin/v", {})).json();
+      const first = await deploy(admin.ask, "acme", "u/admin/v", "export const main = () => 1");
+      await soon(call, 1);
+      await deploy(admin.ask, "acme", "u/admin/v", "export const main = () => 2", { parent_hash: first });
+      await soon(call, 2);
+    });
+
+    test("a token that is revoked", async () => {
+      const made = await expectOk(admin.ask("POST", "/users/tokens/create", { label: "short" }));
+      const ask = back.as(made.text);
+      const status = async () => (await ask("GET", "/users/whoami")).status;
+      await soon(status, 200);
+      await expectOk(admin.ask("DELETE", `/users/tokens/delete/${made.text.slice(0, 10)}`));
+      await soon(status, 401);
+    });
+
+    test("a member who is one no more", async () => {
+      const { token } = await front.member("acme", "eve");
+      const status = async () => (await back.as(token)("GET", "/w/acme/users/whoami")).status;
+      await soon(status, 200);
+      await expectOk(admin.ask("DELETE", "/w/acme/users/delete/eve"));
+      await soon(status, 401);
+    });
+
+    test("a variable of all jobs", async () => {
+      const code = "export const main = () => process.env.COLOUR ?? 'none'";
+      await deploy(admin.ask, "acme", "u/admin/colour", code);
+      const call = async () =>
+        (await atBack("POST", "/w/acme/jobs/run_wait_result/p/u/admin/colour", {})).json();
+      await soon(call, "none");
+      const set = { name: "COLOUR", value: "red" };
+      await expectOk(admin.ask("POST", "/w/acme/workspaces/set_environment_variable", set));
+      await soon(call, "red");
+    });
+
+    test("everything, after the connection was lost", async () => {
+      const call = async () =>
+        (await atBack("POST", "/w/acme/jobs/run_wait_result/p/u/admin/colour", {})).json();
+      await soon(call, "red");
+      // Nobody tells of this change: as if the message was lost with the connection.
+      const client = new SQL({ url: database.url, max: 1 });
+      await client`UPDATE workspace_environment SET value = 'blue' WHERE name = 'COLOUR'`;
+      const ended =
+        await client`SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity WHERE datname = current_database() AND query ILIKE 'listen%'`;
+      await client.close();
+      expect(ended.length).toBe(2);
+      await soon(call, "blue");
+    });
+  });
+
+  test("a host whose clock is an hour ahead takes no job away from a worker that lives", async () => {
+    await deploy(admin.ask, "acme", "u/admin/endless", "export const main = () => Bun.sleep(60_000)");
+    const id = (await expectOk(atBack("POST", "/w/acme/jobs/run/p/u/admin/endless", {}))).text;
+    await until(() => back.server.app.queue.has(id) || undefined, "the job at the back");
+    using place = newPlace();
+    const ahead = `const now = Date.now.bind(Date); const hour = 3_600_000;
+      globalThis.Date = class extends Date {
+        constructor(...given) { given.length === 0 ? super(now() + hour) : super(...given); }
+        static now() { return now() + hour; }
+      };`;
+    await place.file("ahead.ts", ahead);
+    const [bun, main] = place.program;
+    place.program = [bun!, "--preload", join(place.folder, "ahead.ts"), main!];
+    using other = start(place, ["serve", "--port", "0", "--json"], {
+      DATABASE_URL: database.url,
+      SVC_SECRET_KEY,
+    });
+    await other.says('"url"');
+    const row = async () => (await expectOk(atBack("GET", `/w/acme/jobs_u/get/${id}`))).json();
+    expect(await row()).toMatchObject({ running: true });
+    expect(back.server.app.queue.has(id)).toBe(true);
+    other.child.kill("SIGTERM");
+    const { err } = await other.ended();
+    expect(err).toContain("clock differs");
+    expect(err).not.toContain("put back");
+    await expectOk(atBack("POST", `/w/acme/jobs_u/queue/cancel/${id}`, {}));
+  });
+});
