@@ -10,6 +10,7 @@ interface Noun {
 
 const NOUNS: Record<string, Noun> = {
   serve: { summary: "start the server", load: () => import("./commands/serve.ts") },
+  worker: { summary: "run jobs of servers elsewhere", load: () => import("./commands/worker.ts") },
   demo: {
     summary: "start a server with examples and call their webhooks",
     load: () => {

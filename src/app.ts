@@ -23,6 +23,8 @@ import { OPERATOR } from "./features/users/operator.ts";
 import { openSetup } from "./features/users/setup.ts";
 import { setInstanceWebhook } from "./features/webhooks/endpoints.ts";
 import { recordChange } from "./features/webhooks/outbox.ts";
+import { readGroupTags, takenTags } from "./features/workers/group-tags.ts";
+import { startPresence } from "./features/workers/presence.ts";
 import { resolveMember } from "./features/workspaces/members.ts";
 import { startUsage } from "./features/workspaces/usage.ts";
 import type { Hooks } from "./http/execute.ts";
@@ -69,10 +71,10 @@ export interface RunningApp {
 }
 
 /**
- * Which jobs this process runs: all that are due (a server), those it submits itself and the dependencies of what it
+ * Which jobs this process runs: all that are due (a server; a worker does nothing else), those it submits itself and the dependencies of what it
  * deploys (a command that runs a script on the data directory), or none (any other command).
  */
-export type JobsRole = "all" | "own" | "none";
+export type JobsRole = "all" | "worker" | "own" | "none";
 
 /**
  * Opens the database, brings it up to date and starts the worker. The caller holds the data directory.
@@ -112,7 +114,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
     const clock = await followClock(db, log);
     started.push(async () => clock.stop());
     app.clock = clock.now;
-    app.relay = await openRelay(db, log, role === "all");
+    app.relay = await openRelay(db, log, role === "all" || role === "worker");
     started.push(() => app.relay.stop());
     app.events.onAnyFinished(({ id }) => app.relay.tell("ended", id));
     followForgetting(app);
@@ -151,14 +153,20 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       });
       started.push(() => waker.stop());
 
-      const worker = createWorker(app, role === "own" ? ["dependency"] : undefined);
+      const isCommand = role === "own";
+      if (!isCommand) await readGroupTags(app);
+      const worker = createWorker(app, isCommand ? () => ["dependency"] : () => takenTags(app));
       await worker.start();
       started.push(() => worker.stop(config.drain_s * 1000));
+
+      if (!isCommand) {
+        const presence = startPresence(app, worker.work);
+        started.push(() => presence.stop());
+        const stopFollowing = followOtherServers(app);
+        started.push(async () => stopFollowing());
+      }
     }
     if (role === "all") {
-      const stopFollowing = followOtherServers(app);
-      started.push(async () => stopFollowing());
-
       const scheduler = createScheduler(app);
       scheduler.start();
       started.push(() => scheduler.stop());

@@ -56,6 +56,24 @@ export const SETTINGS = {
     default: Math.max(4, cores * 4),
     meaning: "jobs that run at once",
   },
+  worker_tags: {
+    variable: "SVC_WORKER_TAGS",
+    kind: "text",
+    default: undefined,
+    meaning: "tags, comma separated, of the only jobs that this process runs; default: its group's, else all",
+  },
+  worker_group: {
+    variable: "SVC_WORKER_GROUP",
+    kind: "text",
+    default: "default",
+    meaning: "group of workers that this process belongs to",
+  },
+  lease_s: {
+    variable: "SVC_LEASE_S",
+    kind: "number",
+    default: 30,
+    meaning: "seconds without a sign of life after which a worker's jobs are given to another (PostgreSQL)",
+  },
   max_children: {
     variable: "SVC_MAX_CHILDREN",
     kind: "number",

@@ -24,17 +24,17 @@ const ANY_BODY = { maxRequestBodySize: Number.MAX_SAFE_INTEGER };
 const MAX_SOCKET_PATH = 103;
 
 /**
- * Starts a server and resolves once it answers.
+ * Starts a server and resolves once it answers. A worker answers as well: the jobs it runs call it.
  * @throws BadRequest when the directory is in use or the port is taken
  */
-export async function startServer(config: Config): Promise<RunningServer> {
+export async function startServer(config: Config, role: "all" | "worker" = "all"): Promise<RunningServer> {
   // What is wrong with these is told before anything is opened.
   const certificate = readCertificate(config);
   trustProxies(config.trusted_proxies);
-  const lock = lockDirectory(config.data_dir, "svc serve");
+  const lock = lockDirectory(config.data_dir, role === "all" ? "svc serve" : "svc worker");
   let running: RunningApp | undefined;
   try {
-    running = await createApp(config);
+    running = await createApp(config, role);
     const { fetch, fetchAsOperator } = running;
     const listener = await listen(config, fetch, certificate);
     const socket = listenForOperator(config, fetchAsOperator);

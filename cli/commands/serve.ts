@@ -55,15 +55,7 @@ export default leaf("serve", "start the server", "directory")
     }
     const { startServer } = await import("../../src/server.ts");
     const server = await startServer(config);
-    // One request's or job's mishap must not end those of all others.
-    for (const event of ["uncaughtException", "unhandledRejection"]) {
-      process.on(event, (cause) =>
-        server.app.log.error(
-          { error: String(cause), stack: (cause as Error)?.stack },
-          "an error nobody handled",
-        ),
-      );
-    }
+    outliveMishaps(server);
     const development = await openDevelopment(options, server);
     const setup = await server.setupPath();
     const setupUrl = setup === undefined ? undefined : `${server.app.urls.base}${setup}`;
@@ -107,8 +99,17 @@ async function openDevelopment(
   return () => listener.close();
 }
 
+/** One request's or job's mishap must not end those of all others. */
+export function outliveMishaps({ app }: RunningServer): void {
+  for (const event of ["uncaughtException", "unhandledRejection"]) {
+    process.on(event, (cause) =>
+      app.log.error({ error: String(cause), stack: (cause as Error)?.stack }, "an error nobody handled"),
+    );
+  }
+}
+
 /** The first signal drains; a second one ends the process at once. */
-async function untilToldToStop(stop: () => Promise<void>): Promise<void> {
+export async function untilToldToStop(stop: () => Promise<void>): Promise<void> {
   await new Promise<void>((resolve) => {
     let stopping = false;
     const told = (signal: string) => {

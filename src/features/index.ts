@@ -75,6 +75,8 @@ import { variableOperations } from "./variables/operations.ts";
 import { instanceWebhookOperations } from "./webhooks/instance-operations.ts";
 import { webhookOperations } from "./webhooks/operations.ts";
 import { websocketTriggerOperations } from "./websocket-triggers/operations.ts";
+import { workerGroupOperations } from "./workers/group-operations.ts";
+import { workerOperations } from "./workers/operations.ts";
 import { autoInviteOperations } from "./workspaces/auto-invite.ts";
 import { defaultOperations } from "./workspaces/default-operations.ts";
 import { environmentOperations } from "./workspaces/environment.ts";
@@ -98,6 +100,8 @@ const INTERFACE_NOUNS = { about: NOUNS, same: SAME_NOUN };
 export const features: Feature[] = [
   { file: "src/features/instance/operations.ts", operations: instanceOperations },
   { file: "src/features/settings/operations.ts", operations: settingOperations },
+  { file: "src/features/workers/operations.ts", operations: workerOperations },
+  { file: "src/features/workers/group-operations.ts", operations: workerGroupOperations },
   { file: "src/features/alerts/operations.ts", operations: alertOperations },
   { file: "src/features/license/operations.ts", operations: licenseOperations },
   { file: "src/features/mail/operations.ts", operations: mailOperations },

@@ -5,8 +5,8 @@
 import type { Job } from "./tables.ts";
 
 export interface Consumer {
-  /** Room for one more job right now. */
-  hasRoom(): boolean;
+  /** Room for one more job of this tag right now. */
+  hasRoom(tag: string): boolean;
   /** Takes a job that is stored as running under this worker's name. */
   take(job: Job): void;
   /** There may be queued jobs that are due. */
@@ -25,8 +25,8 @@ export interface Queue {
   /** Whether there is a worker in this process. */
   hasWorker(): boolean;
   attach(consumer: Consumer | undefined): void;
-  /** Reserves room; must be followed by `hand` or `giveBack`. */
-  reserve(): boolean;
+  /** Reserves room for a job of this tag; must be followed by `hand` or `giveBack`. */
+  reserve(tag: string): boolean;
   hand(job: Job): void;
   /** Hands over a job that no other worker could run, whether there is room or not. */
   handAnyway(job: Job): void;
@@ -60,8 +60,8 @@ export function createQueue(worker: string, others: OtherWorkers, alone = false)
     attach(next) {
       consumer = next;
     },
-    reserve() {
-      if (!consumer?.hasRoom()) return false;
+    reserve(tag) {
+      if (!consumer?.hasRoom(tag)) return false;
       reserved++;
       return true;
     },

@@ -20,6 +20,9 @@ const FILE: Record<RunnableLanguage, string> = {
   graphql: "main.graphql",
 };
 
+/** All languages that are run. */
+export const LANGUAGES = Object.keys(FILE) as RunnableLanguage[];
+
 export interface VersionFiles {
   /** Path of the source of a version. */
   path(version: RunnableVersion): string;

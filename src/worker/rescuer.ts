@@ -11,9 +11,8 @@ import type { Job } from "../queue/tables.ts";
 import { type Ending, failure } from "./ending.ts";
 import { queueSuccessor, successorOf } from "./perpetual.ts";
 
-/** A worker pings every 5 s; one that missed several is lost. */
-const LOST_AFTER_MS = 30_000;
-const LOOK_EVERY_MS = 15_000;
+/** How often it is looked for lost workers, in a lease's time. */
+const LOOKS_A_LEASE = 2;
 
 export interface Rescuer {
   start(): Promise<void>;
@@ -94,12 +93,14 @@ export function createRescuer(app: App): Rescuer {
         await rescue(undefined);
         return;
       }
-      await rescue(new Date(app.clock().getTime() - LOST_AFTER_MS));
+      const lease_ms = app.config.lease_s * 1000;
+      const rescueLost = () => rescue(new Date(app.clock().getTime() - lease_ms));
+      await rescueLost();
       timer = setInterval(() => {
-        rescue(new Date(app.clock().getTime() - LOST_AFTER_MS)).catch((cause) =>
+        rescueLost().catch((cause) =>
           app.log.warn({ error: String(cause) }, "lost jobs could not be looked for"),
         );
-      }, LOOK_EVERY_MS);
+      }, lease_ms / LOOKS_A_LEASE);
     },
     async stop() {
       clearInterval(timer);

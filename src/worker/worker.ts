@@ -25,7 +25,8 @@ const MAX_CLAIM = 256;
 const STALLED_MS = 250;
 const SHED_EVERY_MS = 100;
 const POSTGRES_POLL_MS = 1_000;
-const PING_MS = 5_000;
+/** Signs of life in the time of a lease: one that missed several is lost. */
+const PINGS_A_LEASE = 6;
 /** After a claim that failed. */
 const RETRY_MS = 1_000;
 /** How long the ends of jobs may take to be stored at shutdown. */
@@ -38,13 +39,17 @@ export interface Worker {
   /** Takes no new jobs, lets running ones end for `grace_ms`, then stops them: they go back to the queue. */
   stop(grace_ms: number): Promise<void>;
   active(): number;
+  /** What it has done since the start. */
+  work(): { executed: number; last: { id: string; workspace_id: string } | undefined };
 }
 
-/** @param tags claims only jobs with one of these tags; undefined claims all */
-export function createWorker(app: App, tags?: string[]): Worker {
+/** @param takenTags says at any time which tags' jobs it takes; undefined: all */
+export function createWorker(app: App, takenTags: () => string[] | undefined): Worker {
   const { db, queue, config } = app;
   const driver = queueDriver(db.dialect);
   const active = new Map<string, { job: Job; controller: AbortController }>();
+  let executed = 0;
+  let last: { id: string; workspace_id: string } | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;
   let accepting = false;
   let claiming = false;
@@ -66,7 +71,7 @@ export function createWorker(app: App, tags?: string[]): Worker {
   }
 
   const consumer: Consumer = {
-    hasRoom: () => accepting && room() > 0,
+    hasRoom: (tag) => accepting && room() > 0 && (takenTags()?.includes(tag) ?? true),
     take,
     wake,
     has: (job_id) => active.has(job_id),
@@ -76,6 +81,8 @@ export function createWorker(app: App, tags?: string[]): Worker {
   function take(job: Job): void {
     const controller = new AbortController();
     active.set(job.id, { job, controller });
+    executed++;
+    last = job;
     const waited = (job.started_at ?? job.scheduled_for).getTime() - job.scheduled_for.getTime();
     app.meters.queueWait.observe(Math.max(0, waited) / 1000);
     runJob(app, job, controller.signal)
@@ -129,7 +136,12 @@ export function createWorker(app: App, tags?: string[]): Worker {
       return;
     }
     const claimed = await db.write(async (tx) => {
-      const jobs = await driver.claim(tx, { worker: queue.worker, limit, now: app.clock(), tags });
+      const jobs = await driver.claim(tx, {
+        worker: queue.worker,
+        limit,
+        now: app.clock(),
+        tags: takenTags(),
+      });
       // With the commit, not after it: a cancel in the same commit must find what it cancels.
       tx.afterCommit(() => jobs.forEach(take));
       return jobs.length;
@@ -151,7 +163,7 @@ export function createWorker(app: App, tags?: string[]): Worker {
 
   /** Looks before it claims: an empty claim would be a transaction for nothing. Sets the timer for what is due later. */
   async function anythingDue(): Promise<boolean> {
-    const due = await nextDue(db.read, tags);
+    const due = await nextDue(db.read, takenTags());
     clearTimeout(timer);
     if (!due && db.dialect === "sqlite") return false;
     const inMs = due ? due.getTime() - app.clock().getTime() : POSTGRES_POLL_MS;
@@ -192,12 +204,15 @@ export function createWorker(app: App, tags?: string[]): Worker {
     async start() {
       accepting = true;
       queue.attach(consumer);
-      heartbeat = setInterval(() => {
-        ping().catch((cause) =>
-          app.log.warn({ error: String(cause) }, "the worker's heartbeat could not be stored"),
-        );
-        if (db.dialect === "postgres") wake();
-      }, PING_MS);
+      heartbeat = setInterval(
+        () => {
+          ping().catch((cause) =>
+            app.log.warn({ error: String(cause) }, "the worker's heartbeat could not be stored"),
+          );
+          if (db.dialect === "postgres") wake();
+        },
+        (config.lease_s * 1000) / PINGS_A_LEASE,
+      );
       if (db.channel) shedding = setInterval(shed, SHED_EVERY_MS);
       wake();
     },
@@ -229,6 +244,7 @@ export function createWorker(app: App, tags?: string[]): Worker {
       queue.attach(undefined);
     },
     active: () => active.size,
+    work: () => ({ executed, last: last && { id: last.id, workspace_id: last.workspace_id } }),
   };
 }
 

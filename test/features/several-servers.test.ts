@@ -1,5 +1,6 @@
 /** Several servers on one PostgreSQL: what one changes or finishes, the others know. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { newPlace, start } from "../cli/program.ts";
@@ -160,6 +161,96 @@ describe.skipIf(!postgres)("servers of one database", () => {
       await client.close();
       expect(ended.length).toBe(2);
       await soon(call, "blue");
+    });
+  });
+
+  describe("a worker of its own", () => {
+    const env = () => ({ DATABASE_URL: database.url, SVC_SECRET_KEY, SVC_LEASE_S: "3", SVC_WORKERS: "2" });
+    const runTagged = async (tag: string, args: object) =>
+      (await expectOk(admin.ask("POST", `/w/acme/jobs/run/p/u/admin/slow?tag=${tag}`, args))).text;
+    const jobOf = async (id: string) => (await expectOk(admin.ask("GET", `/w/acme/jobs_u/get/${id}`))).json();
+    const ended = (id: string) =>
+      until(async () => {
+        const job = await jobOf(id);
+        return job.type === "CompletedJob" ? job : undefined;
+      }, "the end of the job");
+
+    beforeAll(async () => {
+      const code =
+        "export async function main(file: string, ms: number) { require('node:fs').appendFileSync(file, 'x'); await Bun.sleep(ms); return 'done'; }";
+      await deploy(admin.ask, "acme", "u/admin/slow", code);
+      // The servers leave the tag to the workers.
+      const { ask: root } = await front.user("root", { super_admin: true });
+      const worker_tags = ["bun", "flow", "dependency"];
+      await expectOk(root("POST", "/configs/update/worker__default", { worker_tags }));
+    });
+
+    test("takes what has its tags, is listed, and says goodbye", async () => {
+      using place = newPlace();
+      const id = await runTagged("far", { file: join(place.folder, "ran"), ms: 0 });
+      using worker = start(place, ["worker", "--tags", "far", "--group", "edge", "--json"], env());
+      await worker.says('"worker"');
+      expect(await ended(id)).toMatchObject({ success: true, result: "done" });
+      const listed = async () => {
+        const all: { worker_group: string; custom_tags: string[]; last_job_id?: string }[] = (
+          await expectOk(admin.ask("GET", "/workers/list"))
+        ).json();
+        return all.find(({ worker_group }) => worker_group === "edge");
+      };
+      const told = await until(async () => {
+        const worker = await listed();
+        return worker?.last_job_id === id ? worker : undefined;
+      }, "the worker in the list, with its job");
+      expect(told).toMatchObject({ custom_tags: ["far"] });
+      worker.child.kill("SIGTERM");
+      expect((await worker.ended()).code).toBe(0);
+      expect(await listed()).toBeUndefined();
+    });
+
+    test("that is killed loses its job to another, and the job ends", async () => {
+      using place = newPlace();
+      using other = newPlace();
+      const file = join(place.folder, "ran");
+      using lost = start(place, ["worker", "--tags", "far", "--json"], env());
+      await lost.says('"worker"');
+      const id = await runTagged("far", { file, ms: 2_000 });
+      await until(() => (existsSync(file) ? true : undefined), "the job at work");
+      lost.child.kill("SIGKILL");
+      using second = start(other, ["worker", "--tags", "far", "--json"], env());
+      expect(await ended(id)).toMatchObject({ success: true, result: "done" });
+      expect(readFileSync(file, "utf8")).toBe("xx");
+      second.child.kill("SIGTERM");
+      await second.ended();
+    });
+
+    test("that was stopped cannot end, when it wakes, a job that was given to another", async () => {
+      using place = newPlace();
+      using other = newPlace();
+      const file = join(place.folder, "ran");
+      using stopped = start(place, ["worker", "--tags", "far", "--json"], env());
+      await stopped.says('"worker"');
+      const id = await runTagged("far", { file, ms: 6_000 });
+      await until(() => (existsSync(file) ? true : undefined), "the job at work");
+      stopped.child.kill("SIGSTOP");
+      using second = start(other, ["worker", "--tags", "far", "--json"], env());
+      await until(() => (readFileSync(file, "utf8") === "xx" ? true : undefined), "the job at work again");
+      // What it ran meanwhile is over by now, and it says so first.
+      await until(async () => ((await jobOf(id)).type === "CompletedJob" ? true : undefined), "the end");
+      const end = await jobOf(id);
+      stopped.child.kill("SIGCONT");
+      await stopped.says("had been given");
+      expect(await jobOf(id)).toEqual(end);
+      expect(end).toMatchObject({ success: true, result: "done" });
+      for (const each of [second, stopped]) {
+        each.child.kill("SIGTERM");
+        await each.ended();
+      }
+    });
+
+    test("needs a database to share", async () => {
+      using place = newPlace();
+      const { code, err } = await place.svc(["worker"]);
+      expect([code, err]).toEqual([2, expect.stringContaining("set DATABASE_URL")]);
     });
   });
 

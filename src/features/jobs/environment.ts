@@ -50,7 +50,7 @@ export function jobEnvironment(
     WM_STATE_PATH: statePath,
     WM_STATE_PATH_NEW: statePath,
     WM_OBJECT_PATH: objectPath,
-    WM_WORKER_GROUP: "default",
+    WM_WORKER_GROUP: app.config.worker_group,
     WM_RUNNABLE_ID: job.script_hash ?? "",
     BASE_INTERNAL_URL: app.urls.internal,
     BASE_URL: app.urls.base,

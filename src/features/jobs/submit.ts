@@ -316,7 +316,7 @@ function wayToWorker(app: App, submission: Submission, due: boolean): ((job: Job
     return app.queue.handAnyway;
   }
   if (submission.flow) return undefined;
-  return due && !submission.concurrency && app.queue.reserve() ? app.queue.hand : undefined;
+  return due && !submission.concurrency && app.queue.reserve(submission.tag) ? app.queue.hand : undefined;
 }
 
 /**

@@ -94,7 +94,7 @@ export class Plan {
     const now = this.#app.clock();
     if (job.scheduled_for > now || job.concurrency_key !== null || !accepting) return;
     const isBound = (here || queue.alone) && queue.hasWorker();
-    if (!isBound && !queue.reserve()) return;
+    if (!isBound && !queue.reserve(job.tag)) return;
     Object.assign(job, { state: "running", worker: queue.worker, started_at: now, last_ping: now });
     (isBound ? this.#bound : this.#handed).push(job);
   }

@@ -1,0 +1,125 @@
+/** Groups of workers: which jobs each takes. Existing clients call what a group is given its configuration. */
+import { asc, eq } from "drizzle-orm";
+import { z } from "zod";
+import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
+import { type Operation, operation, responds } from "../../http/operation.ts";
+import { groupsChanged, readGroupTags, TAGS_KEY } from "./group-tags.ts";
+import { workerGroups } from "./tables.ts";
+
+/** Configurations are kept by a name of which only the rest is the group's. */
+const PREFIX = "worker__";
+
+const GroupConfig = z
+  .looseObject({
+    [TAGS_KEY]: z.array(z.string().min(1)).nullish(),
+  })
+  .meta({ id: "WorkerGroupConfig" });
+
+const Config = z.object({ name: z.string(), config: GroupConfig.optional() });
+
+function groupOf(name: string): string {
+  if (/^worker__[\w-]{1,50}$/.test(name)) return name.slice(PREFIX.length);
+  throw new BadRequest(
+    `"${name}" is no configuration: it reads ${PREFIX} and the name of a group of workers`,
+  );
+}
+
+function refuseOthers({ super_admin, devops }: { super_admin: boolean; devops: boolean }): void {
+  if (!super_admin && !devops) throw new Forbidden("this needs a super admin or devops");
+}
+
+const listWorkerGroups = operation({
+  name: "listWorkerGroups",
+  method: "GET",
+  path: "/configs/list_worker_groups",
+  access: "user",
+  summary: "List the groups of workers that are given something, with what",
+  responds: responds.json(z.array(Config)),
+  run: async ({ app, caller }) => {
+    const { super_admin, devops } = caller.identity;
+    const rows = await app.db.read.select().from(workerGroups).orderBy(asc(workerGroups.name));
+    return rows.map(({ name, config }) => (super_admin || devops ? { name, config } : { name }));
+  },
+});
+
+const listConfigs = operation({
+  name: "listConfigs",
+  method: "GET",
+  path: "/configs/list",
+  access: "user",
+  summary: "List all configurations by their full names",
+  responds: responds.json(z.array(Config)),
+  run: async ({ app, caller }) => {
+    refuseOthers(caller.identity);
+    const rows = await app.db.read.select().from(workerGroups).orderBy(asc(workerGroups.name));
+    return rows.map(({ name, config }) => ({ name: PREFIX + name, config }));
+  },
+});
+
+const getConfig = operation({
+  name: "getConfig",
+  method: "GET",
+  path: "/configs/get/{name}",
+  access: "user",
+  summary: "What a group of workers is given; null when nothing was said",
+  responds: responds.json(GroupConfig.nullable()),
+  run: async ({ app, caller }, { name }) => {
+    refuseOthers(caller.identity);
+    const [row] = await app.db.read
+      .select()
+      .from(workerGroups)
+      .where(eq(workerGroups.name, groupOf(name)));
+    return row?.config ?? null;
+  },
+});
+
+const updateConfig = operation({
+  name: "updateConfig",
+  method: "POST",
+  path: "/configs/update/{name}",
+  access: "superAdmin",
+  audit: { operation: "worker_config.update", action_kind: "Update" },
+  summary: "Say what a group of workers is given; its workers follow at once",
+  body: GroupConfig,
+  responds: responds.text("what was done"),
+  run: async (ctx, { name, body }) => {
+    const group = groupOf(name);
+    await ctx.write({ resource: name }, async (tx) => {
+      await tx
+        .insert(workerGroups)
+        .values({ name: group, config: body })
+        .onConflictDoUpdate({ target: workerGroups.name, set: { config: body } });
+      tx.afterCommit(() => groupsChanged(ctx.app));
+    });
+    await readGroupTags(ctx.app);
+    return `config ${name} updated`;
+  },
+});
+
+const deleteConfig = operation({
+  name: "deleteConfig",
+  method: "DELETE",
+  path: "/configs/update/{name}",
+  access: "superAdmin",
+  audit: { operation: "worker_config.delete", action_kind: "Delete" },
+  summary: "Give a group of workers nothing in particular: they take all jobs",
+  responds: responds.text("what was done"),
+  run: async (ctx, { name }) => {
+    const group = groupOf(name);
+    await ctx.write({ resource: name }, async (tx) => {
+      const gone = await tx.delete(workerGroups).where(eq(workerGroups.name, group)).returning();
+      if (gone.length === 0) throw new NotFound(`there is no configuration ${name}`);
+      tx.afterCommit(() => groupsChanged(ctx.app));
+    });
+    await readGroupTags(ctx.app);
+    return `config ${name} deleted`;
+  },
+});
+
+export const workerGroupOperations: Operation[] = [
+  listWorkerGroups,
+  listConfigs,
+  getConfig,
+  updateConfig,
+  deleteConfig,
+];

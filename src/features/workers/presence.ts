@@ -1,0 +1,107 @@
+/** What this process says of itself as a worker, and who else has said so lately. */
+import { availableParallelism, freemem, hostname, networkInterfaces, totalmem } from "node:os";
+import { desc, eq, gte, lt } from "drizzle-orm";
+import type { App } from "../../context.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { VERSION } from "../../lib/version.ts";
+import { takenTags } from "./group-tags.ts";
+import { type WorkerFacts, workers } from "./tables.ts";
+
+const SAMPLE_MS = 1_000;
+const PING_EVERY = 5;
+/** Samples kept: half an hour. */
+const KEPT = 1_800;
+/** Rows of workers that never said goodbye are removed after this. */
+const GONE_MS = 24 * 3_600_000;
+
+/** Makes the facts of this process, where it has a worker. */
+const selfOf = perApp<App, { facts: (() => WorkerFacts) | undefined }>(() => ({ facts: undefined }));
+
+export interface Work {
+  /** Jobs taken since the start. */
+  executed: number;
+  last: { id: string; workspace_id: string } | undefined;
+}
+
+/** @returns ends it: the worker is listed no more */
+export function startPresence(app: App, work: () => Work): { stop(): Promise<void> } {
+  const started_at = app.clock();
+  const busy: number[] = [];
+  const share = (seconds: number) => {
+    const some = busy.slice(-seconds);
+    return some.length === 0 ? 0 : some.reduce((sum, each) => sum + each, 0) / some.length;
+  };
+  selfOf(app).facts = () => ({
+    name: app.queue.worker,
+    instance: hostname(),
+    ip: ownAddress(),
+    worker_group: app.config.worker_group,
+    version: VERSION,
+    tags: takenTags(app) ?? null,
+    slots: app.config.workers,
+    started_at,
+    last_ping: app.clock(),
+    jobs_executed: work().executed,
+    last_job: work().last ?? null,
+    occupancy: { last_15s: share(15), last_5m: share(300), last_30m: share(KEPT) },
+    vcpus: availableParallelism(),
+    memory: { total: totalmem(), used: totalmem() - freemem(), own: process.memoryUsage.rss() },
+  });
+
+  let ticks = 0;
+  let pinging: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    busy.push(Math.min(1, app.runner.stats().running / Math.max(1, app.config.workers)));
+    if (busy.length > KEPT) busy.shift();
+    if (app.db.channel && ticks++ % PING_EVERY === 0)
+      pinging ??= ping(app).finally(() => (pinging = undefined));
+  }, SAMPLE_MS);
+  return {
+    async stop() {
+      clearInterval(timer);
+      selfOf(app).facts = undefined;
+      await pinging;
+      if (!app.db.channel) return;
+      await quietly(app, (tx) => tx.delete(workers).where(eq(workers.name, app.queue.worker)));
+    },
+  };
+}
+
+async function ping(app: App): Promise<void> {
+  const row = selfOf(app).facts?.();
+  if (!row) return;
+  await quietly(app, async (tx) => {
+    await tx.insert(workers).values(row).onConflictDoUpdate({ target: workers.name, set: row });
+    await tx.delete(workers).where(lt(workers.last_ping, new Date(row.last_ping.getTime() - GONE_MS)));
+  });
+}
+
+async function quietly(app: App, work: Parameters<App["db"]["write"]>[0]): Promise<void> {
+  await app.db
+    .write(work)
+    .catch((cause) =>
+      app.log.warn({ error: String(cause) }, "what this worker says of itself could not be stored"),
+    );
+}
+
+/**
+ * The workers that said something in the last seconds, the one heard of last first. This process is among them at once.
+ * @param seconds how long ago
+ */
+export async function presentWorkers(app: App, seconds: number): Promise<WorkerFacts[]> {
+  const self = selfOf(app).facts?.();
+  if (!app.db.channel) return self ? [self] : [];
+  const since = new Date(app.clock().getTime() - seconds * 1000);
+  const rows = await app.db.read
+    .select()
+    .from(workers)
+    .where(gte(workers.last_ping, since))
+    .orderBy(desc(workers.last_ping), workers.name);
+  return self ? [self, ...rows.filter((row) => row.name !== self.name)] : rows;
+}
+
+/** An address of this machine that others can know it by. */
+function ownAddress(): string {
+  const all = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  return all.find(({ internal, family }) => !internal && family === "IPv4")?.address ?? "127.0.0.1";
+}
