@@ -87,10 +87,14 @@ async function checkPostgres(url: string): Promise<Finding[]> {
 }
 
 function ofMigrations(dialect: "sqlite" | "postgres", applied: string[]): Finding {
-  const { missing, unknown } = compareMigrations(dialect, applied);
+  const { missing, unknown, newer } = compareMigrations(dialect, applied);
   if (unknown.length > 0) {
     const says = `the database is newer than this executable: it has ${unknown.join(", ")}`;
     return fail("migrations", says, "use the newer svc, or restore a backup made before the upgrade");
+  }
+  if (newer.length > 0) {
+    const says = `a newer svc has worked with the database: it added ${newer.join(", ")}`;
+    return warn("migrations", says, "this one can go on beside it; upgrade it too");
   }
   if (missing.length === 0) return ok("migrations", `all ${applied.length} are done`);
   return warn(

@@ -1,6 +1,10 @@
 /**
- * Applies the migrations that travel inside the executable. All pending ones run in one transaction; a database that
- * has migrations this executable does not know is refused, since an older program must not write a newer schema.
+ * Applies the migrations that travel inside the executable. All pending ones run in one transaction.
+ *
+ * The rule for rolling restarts: a migration only adds (tables, indexes, columns that may be left out), so that the
+ * version before goes on working beside the one that applied it, and can even be started again. One that takes something
+ * away, renames it or asks for more has the word `breaking` in its name: older versions refuse a database that has it,
+ * and it may come a release after everything stopped using what it takes away (`test/database/migrate.test.ts`).
  */
 import { sql } from "drizzle-orm";
 import { Internal } from "../errors.ts";
@@ -22,6 +26,11 @@ export function statementsOf(migration: Migration): string[] {
   return migration.sql.split(BREAKPOINT);
 }
 
+/** Whether versions that do not know a migration cannot work beside it. */
+export function isBreaking(name: string): boolean {
+  return name.split("_").includes("breaking");
+}
+
 /** The statement that makes the table of applied migrations where it is missing. */
 export function createMigrationTable(dialect: Dialect): string {
   const number = dialect === "postgres" ? "bigint" : "integer";
@@ -31,14 +40,14 @@ export function createMigrationTable(dialect: Dialect): string {
 /**
  * Brings the schema up to date.
  * @returns the names of the migrations applied now
- * @throws Internal when the database is newer than this executable
+ * @throws Internal when the database is so much newer that this executable cannot work with it
  */
 export async function migrate(db: Database): Promise<string[]> {
   const known = migrations[db.dialect];
   return db.write(async (tx) => {
     if (db.dialect === "postgres") await tx.rows(sql`SELECT pg_advisory_xact_lock(${POSTGRES_LOCK})`);
     const applied = await appliedMigrations(db, tx);
-    const unknown = applied.filter((name) => !known.some((migration) => migration.name === name));
+    const { unknown } = compareMigrations(db.dialect, applied);
     if (unknown.length > 0) {
       throw new Internal(`the database is newer than this executable: it has migration ${unknown[0]}`, {
         hint: "start it with the newer svc, or restore a backup made before the upgrade",
@@ -68,15 +77,19 @@ export async function migrationsAmiss(db: Database): Promise<Amiss> {
 export interface Amiss {
   /** Migrations that the database lacks. */
   missing: string[];
-  /** Those it has that this executable does not know. */
+  /** Those it has that this executable neither knows nor can work beside. */
   unknown: string[];
+  /** Those of a newer version that it can work beside. */
+  newer: string[];
 }
 
 export function compareMigrations(dialect: Dialect, applied: readonly string[]): Amiss {
   const known = migrations[dialect].map((migration) => migration.name);
+  const others = applied.filter((name) => !known.includes(name));
   return {
     missing: known.filter((name) => !applied.includes(name)),
-    unknown: applied.filter((name) => !known.includes(name)),
+    unknown: others.filter(isBreaking),
+    newer: others.filter((name) => !isBreaking(name)),
   };
 }
 

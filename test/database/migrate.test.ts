@@ -7,7 +7,7 @@ import { sql } from "drizzle-orm";
 import { connect } from "../../src/database/connect.ts";
 import type { Database } from "../../src/database/database.ts";
 import { dialect } from "../../src/database/kit.ts";
-import { migrate } from "../../src/database/migrate.ts";
+import { compareMigrations, isBreaking, migrate } from "../../src/database/migrate.ts";
 import { migrations } from "../../src/database/migrations/index.ts";
 import { jobLogs } from "../../src/queue/tables.ts";
 import { createDatabase } from "../harness.ts";
@@ -33,6 +33,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+/** Migrations from before there was the rule. */
+const RELEASED = 4;
 const line = (seq: number, content = "text") => ({ job_id: "a", seq, content });
 const names = migrations[dialect].map((migration) => migration.name);
 
@@ -52,18 +54,52 @@ describe("migrations", () => {
     expect(applied.flat()).toEqual(names);
   });
 
+  test("a newer program's that only add are worked beside", async () => {
+    const db = await open();
+    await migrate(db);
+    const later = sql`INSERT INTO svc_migrations (name, applied_at) VALUES ('9999_future', 1)`;
+    await db.write((tx) => tx.rows(later));
+    expect(await migrate(db)).toEqual([]);
+    expect(compareMigrations(dialect, [...names, "9999_future"])).toEqual({
+      missing: [],
+      unknown: [],
+      newer: ["9999_future"],
+    });
+  });
+
+  /** What a version that knows nothing of it could not work beside. New tables may be what they like. */
+  test("that take away, rename or ask for more say so in their names", () => {
+    const takes =
+      /\bDROP (TABLE|COLUMN)|\bRENAME\b|SET NOT NULL|\bALTER COLUMN\b.*\bTYPE\b|ADD CONSTRAINT|__new_/i;
+    for (const { name, sql: text } of migrations[dialect].slice(RELEASED)) {
+      const made = [...text.matchAll(/CREATE TABLE [`"](\w+)/g)].map((match) => match[1]!);
+      const demands = text
+        .split("--> statement-breakpoint")
+        .filter((each) => !made.some((table) => new RegExp(`(ON|TABLE) .${table}\\W`).test(each)))
+        .filter(
+          (each) =>
+            takes.test(each) ||
+            /CREATE UNIQUE INDEX/i.test(each) ||
+            (/\bADD\b/i.test(each) && /NOT NULL/i.test(each) && !/DEFAULT/i.test(each)),
+        );
+      if (!isBreaking(name)) expect([name, demands]).toEqual([name, []]);
+    }
+  });
+
   test("a database newer than the program is refused, says why, and is left as it was", async () => {
     const db = await open();
     await migrate(db);
     await db.write((tx) =>
-      tx.rows(sql`INSERT INTO svc_migrations (name, applied_at) VALUES ('9999_future', 1)`),
+      tx.rows(sql`INSERT INTO svc_migrations (name, applied_at) VALUES ('9999_breaking_future', 1)`),
     );
     const refusal = await migrate(db).catch((error) => error);
     expect(refusal.name).toBe("Internal");
-    expect(refusal.message).toBe("the database is newer than this executable: it has migration 9999_future");
+    expect(refusal.message).toBe(
+      "the database is newer than this executable: it has migration 9999_breaking_future",
+    );
     expect(refusal.hint).toContain("newer svc");
     const rows = await db.read.rows<{ name: string }>(sql`SELECT name FROM svc_migrations ORDER BY name`);
-    expect(rows.map((row) => row.name)).toEqual([...names, "9999_future"]);
+    expect(rows.map((row) => row.name)).toEqual([...names, "9999_breaking_future"]);
   });
 });
 

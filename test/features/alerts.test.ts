@@ -317,7 +317,7 @@ describe("the service raises alerts itself", () => {
       );
     const first = await begin();
     await first.app.db.write((tx) =>
-      tx.rows(sql`INSERT INTO svc_migrations (name, applied_at) VALUES ('9999_future', 1)`),
+      tx.rows(sql`INSERT INTO svc_migrations (name, applied_at) VALUES ('9999_breaking_future', 1)`),
     );
     await first.stop();
     await expect(begin()).rejects.toThrow("newer than this executable");
@@ -325,7 +325,7 @@ describe("the service raises alerts itself", () => {
     // Another program mends it.
     const { connect } = await import("../../src/database/connect.ts");
     const db = await connect({ data_dir, database_url: database?.url, max_bytes: 0, max_connections: 1 });
-    await db.write((tx) => tx.rows(sql`DELETE FROM svc_migrations WHERE name = '9999_future'`));
+    await db.write((tx) => tx.rows(sql`DELETE FROM svc_migrations WHERE name = '9999_breaking_future'`));
     await db.close();
     const second = await begin();
     const [alert] = await until(async () => {

@@ -1,7 +1,7 @@
 /** Whether this server can do its work now, and what is in the way. Cheap: the answer serves all who ask within a second. */
 import { statfs } from "node:fs/promises";
 import type { App } from "../../context.ts";
-import { migrationsAmiss } from "../../database/migrate.ts";
+import { type Amiss, migrationsAmiss } from "../../database/migrate.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { VERSION } from "../../lib/version.ts";
 
@@ -53,14 +53,14 @@ async function databaseChecks(app: App): Promise<Check[]> {
   if (broken) return [{ name: "database", ok: false, detail: broken.message }];
   const began = performance.now();
   try {
-    const { missing, unknown } = await within(PATIENCE_MS, migrationsAmiss(app.db));
+    const amiss = await within(PATIENCE_MS, migrationsAmiss(app.db));
     const ms = (performance.now() - began).toFixed(1);
     return [
       { name: "database", ok: true, detail: `${app.db.dialect} answers in ${ms} ms` },
       {
         name: "migrations",
-        ok: missing.length + unknown.length === 0,
-        detail: ofMigrations(missing, unknown),
+        ok: amiss.missing.length + amiss.unknown.length === 0,
+        detail: ofMigrations(amiss),
       },
     ];
   } catch (cause) {
@@ -69,9 +69,10 @@ async function databaseChecks(app: App): Promise<Check[]> {
   }
 }
 
-function ofMigrations(missing: string[], unknown: string[]): string {
+function ofMigrations({ missing, unknown, newer }: Amiss): string {
   if (unknown.length > 0) return `the database is newer than this executable: it has ${unknown.join(", ")}`;
   if (missing.length > 0) return `the database lacks ${missing.join(", ")}: restart the server`;
+  if (newer.length > 0) return `all are done, and those of a newer svc: ${newer.join(", ")}`;
   return "all are done";
 }
 
