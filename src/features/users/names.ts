@@ -7,12 +7,14 @@ import { drafts } from "../drafts/tables.ts";
 import { favorites } from "../favorites/tables.ts";
 import { flows, flowVersions } from "../flows/tables.ts";
 import { folders } from "../folders/tables.ts";
+import { httpTriggers } from "../http-triggers/tables.ts";
 import { inputs } from "../inputs/tables.ts";
 import { resources, resourceTypes } from "../resources/tables.ts";
 import { schedules } from "../schedules/tables.ts";
 import { scripts } from "../scripts/tables.ts";
 import { variables } from "../variables/tables.ts";
 import { webhookEndpoints } from "../webhooks/tables.ts";
+import { websocketTriggers } from "../websocket-triggers/tables.ts";
 import { workspaceSettings } from "../workspaces/tables.ts";
 
 /** Any table with a path. The columns they have in common are those of a draft. */
@@ -26,6 +28,8 @@ const ITEMS = [
   variables,
   resources,
   schedules,
+  httpTriggers,
+  websocketTriggers,
   apps,
   rawApps,
   drafts,
@@ -37,6 +41,10 @@ const NAMING: [column: AnyColumn, ...words: string[]][] = [
   [schedules.on_failure, "script/", "flow/"],
   [schedules.on_recovery, "script/", "flow/"],
   [schedules.on_success, "script/", "flow/"],
+  [httpTriggers.script_path, ""],
+  [httpTriggers.authentication_resource_path, "", "$var:"],
+  [websocketTriggers.script_path, ""],
+  [websocketTriggers.url, "$script:", "$flow:"],
   [inputs.runnable_id, ""],
 ];
 
@@ -49,6 +57,8 @@ const MADE_BY: AnyColumn[] = [
   resources.created_by,
   resourceTypes.created_by,
   schedules.edited_by,
+  httpTriggers.edited_by,
+  websocketTriggers.edited_by,
   appVersions.created_by,
   webhookEndpoints.created_by,
   folders.created_by,
@@ -62,6 +72,9 @@ const TEXTS: { text: AnyColumn; key: AnyColumn; read: Exclude<keyof Follow, "pat
   { text: drafts.value, key: drafts.path, read: "flow" },
   { text: apps.policy, key: apps.path, read: "policy" },
   { text: scripts.signature, key: scripts.hash, read: "names" },
+  { text: httpTriggers.signature, key: httpTriggers.path, read: "names" },
+  { text: websocketTriggers.url_runnable_args, key: websocketTriggers.path, read: "references" },
+  { text: websocketTriggers.initial_messages, key: websocketTriggers.path, read: "flow" },
   { text: workspaceSettings.settings, key: workspaceSettings.workspace_id, read: "names" },
   { text: resources.value, key: resources.path, read: "references" },
   { text: inputs.args, key: inputs.id, read: "references" },

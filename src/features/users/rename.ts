@@ -1,10 +1,10 @@
 /**
  * Gives a person another name, in every workspace they belong to and in one transaction. With the name goes
  *
- * - what stands below `u/<name>/`: scripts, flows and apps with their versions, variables, resources, schedules, drafts,
- *   with everybody's stars and saved inputs;
- * - what mentions it: steps of flows, components of apps and their policies, what schedules run, `$var:` and `$res:`
- *   references, paths in expressions, secrets of signatures, the workspace's settings and object storage, scopes of
+ * - what stands below `u/<name>/`: scripts, flows and apps with their versions, variables, resources, schedules, triggers,
+ *   drafts, with everybody's stars and saved inputs;
+ * - what mentions it: steps of flows, components of apps and their policies, what schedules and triggers run, `$var:` and
+ *   `$res:` references, paths in expressions, secrets of signatures, the workspace's settings and object storage, scopes of
  *   tokens that are bound to the workspace or are the person's own;
  * - what was shared with them, folders and groups they manage, what they made, and their runs that have not ended.
  *
@@ -21,9 +21,12 @@ import { jobs } from "../../queue/tables.ts";
 import { renameName } from "../acls/names.ts";
 import { flowFrames } from "../flows/tables.ts";
 import { forgetFlows } from "../flows/versions.ts";
+import { forgetRoutes } from "../http-triggers/table.ts";
 import { schedulerOf } from "../schedules/service.ts";
 import { forgetScripts } from "../scripts/versions.ts";
 import { tokens } from "../tokens/tables.ts";
+import { listenerOf } from "../websocket-triggers/service.ts";
+import { websocketTriggers } from "../websocket-triggers/tables.ts";
 import { forgetMembers } from "../workspaces/members.ts";
 import { workspaceMembers, workspaces } from "../workspaces/tables.ts";
 import { keepName } from "./departure.ts";
@@ -91,6 +94,7 @@ async function renameIn(app: App, tx: Tx, renaming: Renaming): Promise<void> {
   await movePaths(tx, workspace_id, at(from), at(to));
   await renameName(app, tx, workspace_id, `u/${from}`, `u/${to}`);
   await renameMakers(tx, workspace_id, from, to);
+  await listenAnew(app, tx, renaming);
   await moveRuns(tx, renaming, rules);
   await moveScopes(app, tx, renaming);
   await tx
@@ -101,8 +105,21 @@ async function renameIn(app: App, tx: Tx, renaming: Renaming): Promise<void> {
   tx.afterCommit(() => {
     forgetScripts(app, workspace_id);
     forgetFlows(app, workspace_id);
+    forgetRoutes(app);
     schedulerOf(app).wake();
+    listenerOf(app).wake();
   });
+}
+
+/** Whoever listens for a trigger that has moved, or runs what has, knows it as it was: its hold ends, as after an edit. */
+async function listenAnew(app: App, tx: Tx, { workspace_id, to }: Renaming): Promise<void> {
+  const { path, script_path, url, url_runnable_args, initial_messages } = websocketTriggers;
+  const texts = [path, script_path, url, url_runnable_args, initial_messages];
+  const hasMoved = or(...texts.map((text) => mentions(text, `u/${to}/`)));
+  await tx
+    .update(websocketTriggers)
+    .set({ edited_at: app.clock(), server_id: null, last_server_ping: null })
+    .where(and(eq(websocketTriggers.workspace_id, workspace_id), hasMoved));
 }
 
 /** Where the workspace keeps its files. */
