@@ -17,6 +17,8 @@ import { type Schedule, schedules } from "./tables.ts";
  */
 export async function runSchedule(app: App, row: Schedule): Promise<void> {
   const now = app.clock();
+  // It was put off before it was read: the next time would be the one that stands there, and nothing would tell the two apart.
+  if (row.next_at! > now) return;
   const next_at = nextRun(row.schedule, row.timezone, now);
   const isStill = and(
     eq(schedules.workspace_id, row.workspace_id),
