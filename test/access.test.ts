@@ -1,15 +1,17 @@
 /**
  * Who may call what. For every operation of the contract that is declared: nobody, somebody who is no member, an
- * operator, a member, an admin of the workspace and a super admin come to the guard, and are refused exactly where the
+ * operator, a member, an admin of the workspace, one of devops (a member of nothing) and a super admin come to the guard, and are refused exactly where the
  * contract's table and the declaration say so. The guard is the real one, with real tokens; what stands behind it is
  * left out, so that nothing is deleted by who may delete.
  */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { eq } from "drizzle-orm";
 import { recordAudit } from "../src/features/audit/service.ts";
 import { operations } from "../src/features/index.ts";
 import { checkScopes } from "../src/features/tokens/scopes.ts";
 import { resolveToken } from "../src/features/tokens/service.ts";
+import { users } from "../src/features/users/tables.ts";
 import { resolveMember } from "../src/features/workspaces/members.ts";
 import type { Access, Operation } from "../src/http/operation.ts";
 import { responds } from "../src/http/operation.ts";
@@ -54,11 +56,8 @@ const STRICTER: Partial<Record<Access, string>> = {
   superAdmin: `
 POST /users/create
 POST /settings/global/{}
-GET /settings/local
-GET /settings/list_global
 POST /settings/test_smtp
 POST /settings/test_critical_channels
-GET /settings/critical_alerts
 POST /settings/critical_alerts/{}/acknowledge
 POST /settings/critical_alerts/acknowledge_all
 POST /settings/test_license_key
@@ -69,6 +68,11 @@ POST /settings/renew_license_key
 POST /settings/customer_portal
 POST /saml/test_metadata
 POST /oauth/connect_chat_callback
+`,
+  devops: `
+GET /settings/local
+GET /settings/list_global
+GET /settings/critical_alerts
 `,
   admin: `
 POST /w/{}/workspaces/invite_user
@@ -136,17 +140,18 @@ const implemented = contract.flatMap((row) => {
 });
 const titled = implemented.map(({ row, op }) => [toLine(row), row, op] as const);
 
-const ROLES = ["nobody", "stranger", "operator", "member", "admin", "super admin"] as const;
+const ROLES = ["nobody", "stranger", "operator", "member", "admin", "devops", "super admin"] as const;
 type Role = (typeof ROLES)[number];
 
 /** The statuses of the refused, in the order of the roles; 0 lets them in. */
-const REFUSALS: Record<Access, [number, number, number, number, number, number]> = {
-  anyone: [0, 0, 0, 0, 0, 0],
-  user: [401, 0, 0, 0, 0, 0],
-  member: [401, 401, 0, 0, 0, 0],
-  author: [401, 401, 403, 0, 0, 0],
-  admin: [401, 401, 403, 403, 0, 0],
-  superAdmin: [401, 403, 403, 403, 403, 0],
+const REFUSALS: Record<Access, [number, number, number, number, number, number, number]> = {
+  anyone: [0, 0, 0, 0, 0, 0, 0],
+  user: [401, 0, 0, 0, 0, 0, 0],
+  member: [401, 401, 0, 0, 0, 401, 0],
+  author: [401, 401, 403, 0, 0, 401, 0],
+  admin: [401, 401, 403, 403, 0, 401, 0],
+  devops: [401, 403, 403, 403, 403, 0, 0],
+  superAdmin: [401, 403, 403, 403, 403, 403, 0],
 };
 
 let server: TestServer;
@@ -159,6 +164,7 @@ beforeAll(async () => {
   tokens.stranger = (await server.user("stranger")).token;
   tokens.operator = (await server.member("acme", "op", "operator")).token;
   tokens.member = (await server.member("acme", "dev")).token;
+  tokens.devops = await devopsToken();
   tokens["super admin"] = (await server.user("root", { super_admin: true })).token;
   const bare = implemented.map(
     ({ op }): Operation => ({
@@ -173,6 +179,14 @@ beforeAll(async () => {
   guard = mount(server.server.app, hooks, bare);
 });
 afterAll(() => server.stop());
+
+async function devopsToken(): Promise<string> {
+  const { email, token } = await server.user("watcher");
+  await server.server.app.db.write((tx) =>
+    tx.update(users).set({ devops: true }).where(eq(users.email, email)),
+  );
+  return token;
+}
 
 /** With things in place of the parameters that there are not. */
 const urlOf = ({ path }: Operation) =>

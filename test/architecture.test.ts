@@ -76,7 +76,7 @@ test("operations are named once, live in one place, and say who may call them", 
   for (const { file, operations: list } of features) {
     expect(await Bun.file(join(root, file)).exists()).toBe(true);
     for (const op of list) {
-      expect(["anyone", "user", "member", "author", "admin", "superAdmin"]).toContain(op.access);
+      expect(["anyone", "user", "member", "author", "admin", "devops", "superAdmin"]).toContain(op.access);
       expect(scopeOf(op)).toBeDefined();
     }
   }

@@ -129,7 +129,7 @@ const update = leaf("update", "change a user's name, or what they are on the ins
   .argument("<email>", "e-mail of the user")
   .option("--super-admin", "may do everything on the whole instance")
   .option("--no-super-admin", "may not any more")
-  .option("--devops", "may look at the instance's settings and workers")
+  .option("--devops", "may read the instance's settings, alerts and metrics")
   .option("--no-devops", "may not any more")
   .option("--name <name>", "full name")
   .addHelpText(

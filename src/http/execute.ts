@@ -79,6 +79,9 @@ export async function execute(app: App, hooks: Hooks, op: Operation, call: Call)
   return op.run(context as never, call.input as never);
 }
 
+/** Operations of the whole instance, which ask for no place in a workspace, also where their path names one. */
+const OF_INSTANCE: ReadonlySet<Access> = new Set<Access>(["user", "devops", "superAdmin"]);
+
 async function admit(
   app: App,
   hooks: Hooks,
@@ -94,7 +97,10 @@ async function admit(
   }
   if (!identity) throw new Unauthorized("a valid token is needed");
   if (op.access === "superAdmin" && !identity.super_admin) throw new Forbidden("this needs a super admin");
-  if (op.access === "superAdmin" || op.access === "user" || workspace_id === undefined) {
+  if (op.access === "devops" && !identity.devops && !identity.super_admin) {
+    throw new Forbidden("this needs a super admin or devops");
+  }
+  if (workspace_id === undefined || OF_INSTANCE.has(op.access)) {
     if (identity.token?.workspace_id !== undefined && !op.bound) {
       throw new Forbidden(`the token is bound to workspace ${identity.token.workspace_id}`);
     }

@@ -14,9 +14,10 @@ export type Method = "GET" | "POST" | "DELETE" | "PUT" | "PATCH";
  * - member: a member of the path's workspace, operators included
  * - author: a member who is no operator (operators run and view only)
  * - admin: an admin of the path's workspace
+ * - devops: who looks after the instance, to read; super admins too
  * - superAdmin: of the whole instance
  */
-export type Access = "anyone" | "user" | "member" | "author" | "admin" | "superAdmin";
+export type Access = "anyone" | "user" | "member" | "author" | "admin" | "devops" | "superAdmin";
 
 /** How an answer is written. */
 export type Responds<R> =
@@ -75,7 +76,7 @@ export type Input<P extends string, Q, B> = PathInput<P> & QueryInput<Q> & BodyI
 
 type ContextOf<A extends Access> = A extends "anyone"
   ? Context
-  : A extends "user" | "superAdmin"
+  : A extends "user" | "devops" | "superAdmin"
     ? UserContext
     : WorkspaceContext;
 

@@ -132,6 +132,7 @@ const WHO: Record<string, string> = {
   member: "members of the workspace",
   author: "members of the workspace who are no operators",
   admin: "admins of the workspace",
+  devops: "super admins and devops",
   superAdmin: "super admins",
 };
 

@@ -25,7 +25,7 @@ export const listCriticalAlerts = operation({
   name: "getCriticalAlerts",
   method: "GET",
   path: "/settings/critical_alerts",
-  access: "superAdmin",
+  access: "devops",
   summary: "List critical alerts, newest first",
   query: z.object({
     page: wholeNumber.min(1).max(1_000_000_000).default(1),

@@ -106,7 +106,7 @@ export const getLocalSettings = operation({
   name: "getLocal",
   method: "GET",
   path: "/settings/local",
-  access: "superAdmin",
+  access: "devops",
   summary: "List the settings of this server's process, and where each is from; secrets stay hidden",
   responds: responds.json(z.record(z.string(), ProcessSetting)),
   run: (ctx) => describeProcess(ctx.app.config),
@@ -116,7 +116,7 @@ export const listGlobalSettings = operation({
   name: "listGlobalSettings",
   method: "GET",
   path: "/settings/list_global",
-  access: "superAdmin",
+  access: "devops",
   summary: "List the settings of the instance, and where each is from; secrets stay hidden",
   query: z.object({
     /** With those that nobody has set. */
