@@ -1,5 +1,6 @@
 /** All users out of one instance and into another: whole, with their passwords, all or none. */
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { oauthLogins } from "../../src/features/oauth/tables.ts";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../harness.ts";
 import { license } from "../license.ts";
 
@@ -54,12 +55,46 @@ test("whoever stays keeps their tokens, with the rights they have now, and the d
   const list = await exported();
   const before = await days();
   list[0].super_admin = false;
-  list.push({ ...list[0], email: "New@Example.org", password_hash: null, login_type: "github" });
+  list.push({
+    ...list[0],
+    email: "New@Example.org",
+    username: "new",
+    password_hash: null,
+    login_type: "github",
+  });
   await expectOk(ask("POST", "/users/overwrite", list));
   expect((await ann.ask("GET", "/users/whoami")).json()).toMatchObject({ super_admin: false });
   expect((await ann.ask("GET", "/settings/list_global")).status).toBe(403);
   expect((await days()).get("ann@example.org")).toBe(before.get("ann@example.org")!);
   expect((await exported()).map((user: any) => user.email)).toContain("new@example.org");
+});
+
+test("sessions end with another password or another way to log in; who is gone is known by no provider", async () => {
+  const { db } = server.server.app;
+  for (const name of ["ann", "bob", "cid", "dan"]) await server.user(name);
+  const sessions = new Map<string, Ask>();
+  for (const name of ["ann", "bob", "cid"]) {
+    sessions.set(name, server.as((await expectOk(login(server, name))).text));
+  }
+  const kept = { client: "github", subject: "1", email: "ann@example.org" };
+  await db.write((tx) =>
+    tx.insert(oauthLogins).values([kept, { client: "github", subject: "2", email: "dan@example.org" }]),
+  );
+  const list = (await exported()).filter((user: any) => user.email !== "dan@example.org");
+  const at = (name: string) => list.find((user: any) => user.email === `${name}@example.org`);
+  at("bob").password_hash = at("ann").password_hash;
+  at("cid").login_type = "github";
+  await expectOk(ask("POST", "/users/overwrite", list));
+  const answers = [...sessions].map(async ([name, own]) => [
+    name,
+    (await own("GET", "/users/whoami")).status,
+  ]);
+  expect(await Promise.all(answers)).toEqual([
+    ["ann", 200],
+    ["bob", 401],
+    ["cid", 401],
+  ]);
+  expect(await db.read.select().from(oauthLogins)).toEqual([kept]);
 });
 
 describe("a list that cannot be is refused as a whole", () => {
@@ -86,6 +121,11 @@ describe("a list that cannot be is refused as a whole", () => {
       "nobody could",
     ],
     ["that is empty", () => [], "nobody could administer"],
+    [
+      "with a name twice",
+      (list: any[]) => [...list, { ...list[0], email: "a@example.org" }],
+      "username root is in the list twice: of root@example.org and a@example.org",
+    ],
     ["with a name that is none", (list: any[]) => [{ ...list[0], username: "1st" }], "cannot be a username"],
     ["without what is needed", () => [{ email: "a@b.c" }], "super_admin"],
     ["that is no list", () => ({}), "body"],

@@ -6,7 +6,9 @@ import { BadRequest } from "../../errors.ts";
 import { type Operation, operation, optional, responds } from "../../http/operation.ts";
 import { checkEmail, checkUsername } from "../../lib/paths.ts";
 import { requireLicense } from "../license/service.ts";
+import { oauthLogins } from "../oauth/tables.ts";
 import { forgetTokens, tokenCache } from "../tokens/cache.ts";
+import { revokeSessions } from "../tokens/service.ts";
 import { tokens } from "../tokens/tables.ts";
 import { recordInstanceEvent } from "../webhooks/instance-events.ts";
 import { users } from "./tables.ts";
@@ -79,9 +81,10 @@ export const overwriteUsers = operation({
 type UserRow = typeof users.$inferInsert;
 
 /**
- * Whoever stays keeps the day they came, and their tokens; whoever goes loses them.
+ * Whoever stays keeps the day they came, and their tokens; sessions end with another password, or another way to log in.
+ * Whoever goes loses their tokens and their logins elsewhere; their places in workspaces stay, for when they come again.
  * @returns how many are gone
- * @throws BadRequest for a user twice, a name that is none, or a list that would leave nobody to administer
+ * @throws BadRequest for a user or a name twice, a name that is none, or a list that would leave nobody to administer
  */
 async function overwrite(ctx: UserContext, given: ExportedUser[]): Promise<number> {
   const { app } = ctx;
@@ -89,12 +92,20 @@ async function overwrite(ctx: UserContext, given: ExportedUser[]): Promise<numbe
   const parameters = { users: String(rows.size) };
   return ctx.write({ parameters }, async (tx) => {
     await tx.lock("all users");
-    const before = await tx.select({ email: users.email }).from(users);
+    const before = await tx
+      .select({ email: users.email, password_hash: users.password_hash, login_type: users.login_type })
+      .from(users);
     const gone = before.map(({ email }) => email).filter((email) => !rows.has(email));
     for (let at = 0; at < gone.length; at += AT_ONCE) {
       const some = gone.slice(at, at + AT_ONCE);
-      await tx.delete(tokens).where(inArray(tokens.email, some));
-      await tx.delete(users).where(inArray(users.email, some));
+      for (const table of [tokens, oauthLogins, users])
+        await tx.delete(table).where(inArray(table.email, some));
+    }
+    for (const was of before) {
+      const is = rows.get(was.email);
+      const isSame = is?.password_hash === was.password_hash && is?.login_type === was.login_type;
+      if (is && !isSame) await revokeSessions(app, tx, was.email, undefined);
+      if (!isSame) tx.afterCommit(() => app.runner.retire({ email: was.email }));
     }
     const known = new Set(before.map(({ email }) => email));
     for (const row of rows.values()) {
@@ -113,9 +124,15 @@ const AT_ONCE = 10_000;
 
 function toRows(given: ExportedUser[], now: Date): Map<string, UserRow> {
   const rows = new Map<string, UserRow>();
+  const names = new Map<string, string>();
   for (const user of given) {
     const email = checkEmail(user.email);
     if (rows.has(email)) throw new BadRequest(`${email} is in the list twice`);
+    const username = user.username ? checkUsername(user.username) : null;
+    const other = username === null ? undefined : names.get(username);
+    if (other)
+      throw new BadRequest(`the username ${username} is in the list twice: of ${other} and ${email}`);
+    if (username) names.set(username, email);
     rows.set(email, {
       email,
       password_hash: user.password_hash ?? null,
@@ -125,7 +142,7 @@ function toRows(given: ExportedUser[], now: Date): Map<string, UserRow> {
       verified: user.verified,
       name: user.name || null,
       company: user.company || null,
-      username: user.username ? checkUsername(user.username) : null,
+      username,
       first_time_user: user.first_time_user,
       created_at: now,
     });
