@@ -79,6 +79,9 @@ export async function execute(app: App, hooks: Hooks, op: Operation, call: Call)
   return op.run(context as never, call.input as never);
 }
 
+/** Who comes without credentials: no account has such an address. */
+const NOBODY: Identity = { email: "anonymous", super_admin: false, devops: false, token: undefined };
+
 /** Operations of the whole instance, which ask for no place in a workspace, also where their path names one. */
 const OF_INSTANCE: ReadonlySet<Access> = new Set<Access>(["user", "devops", "superAdmin"]);
 
@@ -90,8 +93,9 @@ async function admit(
   workspace_id: string | undefined,
 ): Promise<Caller> {
   if (op.access === "anyone") {
+    // Asked for nobody as well: into an archived workspace nobody gets.
     const member =
-      identity && workspace_id !== undefined ? await memberOf(app, hooks, identity, workspace_id) : undefined;
+      workspace_id === undefined ? undefined : await memberOf(app, hooks, identity ?? NOBODY, workspace_id);
     if (member) refuseLesser(op.access, member);
     return { identity, member };
   }

@@ -9,6 +9,7 @@ import { canRead } from "../permissions.ts";
 import { resources } from "../resources/tables.ts";
 import { resolveMember } from "../workspaces/members.ts";
 import { workspaceHmac } from "../workspaces/secrets.ts";
+import { workspaces } from "../workspaces/tables.ts";
 import { toRecord } from "./operations.ts";
 import { AppRecord } from "./records.ts";
 import { getApp, newestOf } from "./service.ts";
@@ -99,9 +100,13 @@ const getPublicAppByCustomPath = operation({
     "Read an app by the address that an admin has chosen; only an anonymous one is for who is not logged in",
   responds: responds.json(AppRecord),
   run: async (ctx, { custom_path }) => {
-    const [row] = await ctx.app.db.read.select().from(apps).where(eq(apps.custom_path, custom_path));
-    if (!row) throw new NotFound(`app with custom path ${custom_path.slice(0, 80)}`);
-    return shownTo(ctx, row);
+    const [found] = await ctx.app.db.read
+      .select({ row: apps })
+      .from(apps)
+      .innerJoin(workspaces, eq(workspaces.id, apps.workspace_id))
+      .where(and(eq(apps.custom_path, custom_path), eq(workspaces.archived, false)));
+    if (!found) throw new NotFound(`app with custom path ${custom_path.slice(0, 80)}`);
+    return shownTo(ctx, found.row);
   },
 });
 

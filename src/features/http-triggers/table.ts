@@ -1,8 +1,9 @@
 /** The table of all routes that are switched on: in memory, since it is asked on every request to one. */
-import { asc, eq } from "drizzle-orm";
+import { and, asc, eq } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import { forgottenEverywhere } from "../../events/forgetting.ts";
 import { perApp } from "../../lib/per-app.ts";
+import { workspaces } from "../workspaces/tables.ts";
 import { RouteTable } from "./routes.ts";
 import { type HttpTrigger, httpTriggers } from "./tables.ts";
 
@@ -22,7 +23,7 @@ function forgetTable(app: App): void {
   knownOf(app).table = undefined;
 }
 
-/** All routes as they are stored now, or were a moment ago. */
+/** All routes of workspaces that are not archived, as they are stored now, or were a moment ago. */
 export function routesOf(app: App): Promise<RouteTable<HttpTrigger>> {
   const known = knownOf(app);
   if (known.table) return known.table;
@@ -36,11 +37,12 @@ export function routesOf(app: App): Promise<RouteTable<HttpTrigger>> {
 
 async function load(app: App): Promise<RouteTable<HttpTrigger>> {
   const rows = await app.db.read
-    .select()
+    .select({ route: httpTriggers })
     .from(httpTriggers)
-    .where(eq(httpTriggers.enabled, true))
+    .innerJoin(workspaces, eq(workspaces.id, httpTriggers.workspace_id))
+    .where(and(eq(httpTriggers.enabled, true), eq(workspaces.archived, false)))
     .orderBy(asc(httpTriggers.edited_at), asc(httpTriggers.workspace_id), asc(httpTriggers.path));
   const table = new RouteTable<HttpTrigger>();
-  for (const row of rows) table.add(row);
+  for (const { route } of rows) table.add(route);
   return table;
 }

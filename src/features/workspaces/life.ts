@@ -1,10 +1,11 @@
 /** A workspace is archived, brought back, or deleted. */
 import { and, eq } from "drizzle-orm";
-import type { UserContext, WorkspaceContext } from "../../context.ts";
+import type { App, UserContext, WorkspaceContext } from "../../context.ts";
 import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
 import { jobs } from "../../queue/tables.ts";
 import { recordAudit } from "../audit/service.ts";
 import { auditLog } from "../audit/tables.ts";
+import { forgetRoutes } from "../http-triggers/table.ts";
 import { removeFiles } from "../storage/service.ts";
 import { removeEndpoints } from "../webhooks/endpoints.ts";
 import { close, reopen } from "./closed.ts";
@@ -34,13 +35,19 @@ export async function archiveWorkspace(ctx: WorkspaceContext): Promise<void> {
   try {
     await ctx.write({ resource: id }, async (tx) => {
       await tx.update(workspaces).set({ archived: true }).where(eq(workspaces.id, id));
-      tx.afterCommit(() => forgetMembers(app));
+      tx.afterCommit(() => forgetPlaces(app));
     });
   } catch (cause) {
     reopen(app, id);
     throw cause;
   }
   await endJobs(ctx, id, "the workspace was archived", "unfinished");
+}
+
+/** Who gets in, and which routes lead there, is asked for anew. */
+function forgetPlaces(app: App): void {
+  forgetMembers(app);
+  forgetRoutes(app);
 }
 
 /**
@@ -63,7 +70,7 @@ export async function unarchiveWorkspace(ctx: UserContext, id: string): Promise<
     if (!workspace.archived) throw new BadRequest(`workspace ${id} is not archived`);
     await tx.update(workspaces).set({ archived: false }).where(eq(workspaces.id, id));
     tx.afterCommit(() => {
-      forgetMembers(app);
+      forgetPlaces(app);
       reopen(app, id);
     });
   });
@@ -84,7 +91,7 @@ export async function deleteWorkspace(ctx: UserContext, id: string): Promise<voi
   close(app, id, "is being deleted");
   await app.db.write(async (tx) => {
     await tx.update(workspaces).set({ archived: true }).where(eq(workspaces.id, id));
-    tx.afterCommit(() => forgetMembers(app));
+    tx.afterCommit(() => forgetPlaces(app));
   });
   await endJobs(ctx, id, "the workspace was deleted", "unfinished");
   await untilEnded(app, id, STOP_MS);
