@@ -64,15 +64,25 @@ const RESOURCE = { value: {}, resource_type: "any" };
 /** How each kind of item is asked for each right. Nothing of it changes what is there. */
 interface Kind {
   create: (ask: Ask, path: string) => ReturnType<Ask>;
+  /** What making one is answered; left out, 201. */
+  created?: number;
   read: (path: string) => string[];
   list: string;
   run?: (path: string) => string;
   /** With the right it is refused for another reason, or done without a trace. */
   write: (ask: Ask, path: string) => ReturnType<Ask>;
   writes: number;
-  manage: (ask: Ask, path: string) => ReturnType<Ask>;
-  manages: number;
+  /** Left out where nothing is for owners alone. */
+  manage?: (ask: Ask, path: string) => ReturnType<Ask>;
+  manages?: number;
 }
+
+const RUNS = { script_path: "f/app_themes/plain", is_flow: false };
+const HOURLY = { schedule: "0 0 * * * *", timezone: "Etc/UTC", args: {}, enabled: false };
+const ROUTE = { http_method: "post", enabled: false };
+const FEED = { url: "wss://example.org/", enabled: false };
+const APP = { summary: "", value: {}, policy: {} };
+const route = (path: string, at = path) => ({ ...RUNS, ...ROUTE, path: at, route_path: `of/${path}` });
 
 const beside = (path: string) => `${path.split("/").slice(0, 2).join("/")}/taken`;
 const hashes: Record<string, string> = {};
@@ -126,6 +136,52 @@ const KINDS: Record<string, Kind> = {
     manage: (ask, path) => ask("POST", `/w/acme/resources/update/${path}`, { path: beside(path) }),
     manages: 400,
   },
+  app: {
+    create: (ask, path) => ask("POST", "/w/acme/apps/create", { ...APP, path }),
+    read: (path) => [`apps/get/p/${path}`, `apps/history/p/${path}`, `apps/secret_of/${path}`],
+    list: "apps/list",
+    write: (ask, path) => ask("POST", `/w/acme/apps/update/${path}`, { summary: "" }),
+    writes: 200,
+    manage: (ask, path) => ask("POST", `/w/acme/apps/update/${path}`, { path: beside(path) }),
+    manages: 400,
+  },
+  raw_app: {
+    create: (ask, path) => ask("POST", "/w/acme/raw_apps/create", { path, value: "1", summary: "" }),
+    read: () => [],
+    list: "raw_apps/list",
+    write: (ask, path) => ask("POST", `/w/acme/raw_apps/update/${path}`, { summary: "" }),
+    writes: 200,
+    manage: (ask, path) => ask("POST", `/w/acme/raw_apps/update/${path}`, { path: beside(path) }),
+    manages: 400,
+  },
+  schedule: {
+    create: (ask, path) => ask("POST", "/w/acme/schedules/create", { ...RUNS, ...HOURLY, path }),
+    created: 200,
+    read: (path) => [`schedules/get/${path}`],
+    list: "schedules/list",
+    write: (ask, path) => ask("POST", `/w/acme/schedules/setenabled/${path}`, { enabled: false }),
+    writes: 200,
+  },
+  http_trigger: {
+    create: (ask, path) => ask("POST", "/w/acme/http_triggers/create", route(path)),
+    read: (path) => [`http_triggers/get/${path}`],
+    list: "http_triggers/list",
+    write: (ask, path) => ask("POST", `/w/acme/http_triggers/update/${path}`, route(path)),
+    writes: 200,
+    manage: (ask, path) => ask("POST", `/w/acme/http_triggers/update/${path}`, route(path, beside(path))),
+    manages: 400,
+  },
+  websocket_trigger: {
+    create: (ask, path) => ask("POST", "/w/acme/websocket_triggers/create", { ...RUNS, ...FEED, path }),
+    read: (path) => [`websocket_triggers/get/${path}`],
+    list: "websocket_triggers/list",
+    write: (ask, path) =>
+      ask("POST", `/w/acme/websocket_triggers/update/${path}`, { ...RUNS, ...FEED, path }),
+    writes: 200,
+    manage: (ask, path) =>
+      ask("POST", `/w/acme/websocket_triggers/update/${path}`, { ...RUNS, ...FEED, path: beside(path) }),
+    manages: 400,
+  },
 };
 
 beforeAll(async () => {
@@ -163,7 +219,9 @@ beforeAll(async () => {
     // The first of two versions, so that it can be archived as often as it is tried.
     hashes[path] = await deploy(admin, "acme", path, `${SCRIPT.content} // 0`);
     await deploy(admin, "acme", path, SCRIPT.content);
-    for (const kind of ["flow", "variable", "resource"]) await expectOk(KINDS[kind]!.create(admin, path));
+  }
+  for (const path of [...ITEMS, ...PLACES.map((place) => `${place}/taken`)]) {
+    for (const kind of others) await expectOk(kind.create(admin, path));
     if (!path.endsWith("/shared")) continue;
     for (const kind of Object.keys(KINDS)) {
       for (const [owner, write] of Object.entries(SHARED)) {
@@ -173,6 +231,9 @@ beforeAll(async () => {
   }
 });
 afterAll(() => server.stop());
+
+/** Kinds that are made in one step. */
+const others = Object.values(KINDS).filter((kind) => kind !== KINDS.script);
 
 /** What a role with a right is answered: the status of each way to use it. */
 function expected(kind: Kind, role: string, right: Right) {
@@ -187,7 +248,7 @@ function expected(kind: Kind, role: string, right: Right) {
     run: !isMember ? 401 : reads ? 201 : 404,
     // Deploying a script reads nothing, so it hides nothing.
     write: !isMember ? 401 : writes ? kind.writes : kind === KINDS.script ? 403 : refused,
-    manage: !isMember ? 401 : right === "m" ? kind.manages : refused,
+    manage: !isMember ? 401 : right === "m" ? kind.manages! : refused,
   };
 }
 
@@ -207,6 +268,7 @@ test.each(cases)("%s: %s at %s", async (role, right, path) => {
       expect([name, "run", answer.status]).toEqual([name, "run", told.run]);
     }
     expect([name, "write", (await kind.write(ask, path)).status]).toEqual([name, "write", told.write]);
+    if (!kind.manage) continue;
     expect([name, "manage", (await kind.manage(ask, path)).status]).toEqual([name, "manage", told.manage]);
   }
 });
@@ -215,14 +277,16 @@ test.each(cases.filter(([, , path]) => path.endsWith("/plain")))(
   "%s: %s, to create beside %s",
   async (role, right, path) => {
     const place = path.replace(/\/plain$/, "");
-    const status = right === "x" ? 401 : right === "w" || right === "m" ? 201 : 403;
+    const writes = right === "w" || right === "m";
     for (const [name, kind] of Object.entries(KINDS)) {
+      const status = right === "x" ? 401 : writes ? (kind.created ?? 201) : 403;
       const made = `${place}/by_${role.replace(" ", "_")}_${name}`;
       expect([made, (await kind.create(as[role]!, made)).status]).toEqual([made, status]);
     }
     // A draft is kept where one may deploy.
     const draft = { path: `${place}/draft`, typ: "flow", value: {} };
-    expect((await as[role]!("POST", "/w/acme/drafts/create", draft)).status).toBe(status);
+    const kept = await as[role]!("POST", "/w/acme/drafts/create", draft);
+    expect(kept.status).toBe(right === "x" ? 401 : writes ? 201 : 403);
   },
 );
 

@@ -7,7 +7,7 @@ import { BadRequest, NotFound } from "../../errors.ts";
 import { moment, type Operation, operation, optional, responds } from "../../http/operation.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { moveStars, starredAmong } from "../favorites/service.ts";
-import { readableBy } from "../permissions.ts";
+import { readableBy, requireManage } from "../permissions.ts";
 import { checkScopes } from "../tokens/scopes.ts";
 import { readable, requireWrite } from "./service.ts";
 import { type RawApp, rawApps } from "./tables.ts";
@@ -73,6 +73,7 @@ const updateRawApp = operation({
       const row = await get(ctx, old, tx);
       requireWrite(ctx, old, row.extra_perms);
       if (path !== old) {
+        requireManage(ctx.caller.member, old, "rename");
         requireWrite(ctx, path);
         if (await find(tx, workspace, path)) throw new BadRequest(`there is a raw app at ${path} already`);
       }

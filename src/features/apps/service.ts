@@ -6,7 +6,7 @@ import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { drafts } from "../drafts/tables.ts";
 import { moveStars } from "../favorites/service.ts";
-import { canRead, canWrite } from "../permissions.ts";
+import { canRead, canWrite, requireManage } from "../permissions.ts";
 import { checkScopes } from "../tokens/scopes.ts";
 import type { Policy } from "./policy.ts";
 import type { EditApp, NewApp } from "./records.ts";
@@ -75,6 +75,7 @@ export async function updateApp(ctx: WorkspaceContext, old: string, body: EditAp
     const app = readable(ctx, await findApp(tx, workspace_id, old), `app ${old}`);
     requireWrite(ctx, old, app.extra_perms);
     if (path !== old) {
+      requireManage(ctx.caller.member, old, "rename");
       requireWrite(ctx, path, {});
       if (await findApp(tx, workspace_id, path)) throw new BadRequest(`there is an app at ${path} already`);
     }

@@ -6,7 +6,7 @@ import type { Reader, Tx } from "../../database/database.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { resolveTarget } from "../jobs/submit.ts";
-import { canRead, requireWrite } from "../permissions.ts";
+import { canRead, requireManage, requireWrite } from "../permissions.ts";
 import { checkKey } from "../storage/store.ts";
 import { checkSecrets } from "./authentication.ts";
 import { checkRoute, type Placed, shapesOf } from "./routes.ts";
@@ -42,7 +42,10 @@ export async function updateRoute(ctx: WorkspaceContext, path: string, body: Rou
   const found = await getRoute(ctx, path);
   requireWrite(ctx.caller.member, path, found.extra_perms);
   const to = checkPath(body.path);
-  if (to !== path) requireWrite(ctx.caller.member, to, found.extra_perms);
+  if (to !== path) {
+    requireManage(ctx.caller.member, path, "move");
+    requireWrite(ctx.caller.member, to);
+  }
   const row = { ...found, ...(await checkBody(ctx, body)), path: to };
   await ctx.write({ resource: path, parameters: to === path ? {} : { new_path: to } }, async (tx) => {
     await tx.lock("http routes");

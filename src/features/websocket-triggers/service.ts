@@ -7,7 +7,7 @@ import { BadRequest, NotFound } from "../../errors.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { resolveTarget, type Target } from "../jobs/submit.ts";
-import { canRead, requireWrite } from "../permissions.ts";
+import { canRead, requireManage, requireWrite } from "../permissions.ts";
 import { type WebsocketTrigger, websocketTriggers } from "./tables.ts";
 
 /** Called when a trigger was changed; set by the listener where there is one. */
@@ -51,7 +51,10 @@ export async function updateTrigger(ctx: WorkspaceContext, path: string, body: T
   const found = await getTrigger(ctx, path);
   requireWrite(ctx.caller.member, path, found.extra_perms);
   const to = checkPath(body.path);
-  if (to !== path) requireWrite(ctx.caller.member, to, found.extra_perms);
+  if (to !== path) {
+    requireManage(ctx.caller.member, path, "move");
+    requireWrite(ctx.caller.member, to);
+  }
   await checkBody(ctx, body);
   await ctx.write({ resource: path, parameters: to === path ? {} : { new_path: to } }, async (tx) => {
     await tx.lock(`websocket trigger ${ctx.caller.member.workspace_id} ${to}`);
