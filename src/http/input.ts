@@ -10,10 +10,33 @@ export function explain(where: "query" | "body" | "value", error: z.ZodError, va
       const path = issue.path.map(String).join(".");
       const id = idOnTheWay(value, issue.path);
       const of = id === undefined ? "" : ` (of ${JSON.stringify(id)})`;
-      return `${where}${path ? ` field \`${path}\`${of}` : ""}: ${issue.message}`;
+      return `${where}${path ? ` field \`${path}\`${of}` : ""}: ${whatIsRight(issue.message)}`;
     })
     .join("; ");
 }
+
+/** A schema's own sentence stays as it is; zod's for a wrong kind of value says no more than that it is wrong. */
+function whatIsRight(message: string): string {
+  const [, kind, received] = /^Invalid input: expected (\w+), received (\w+)$/.exec(message) ?? [];
+  if (kind !== undefined) {
+    const right = `must be ${kind === "boolean" ? "true or false" : (KINDS[kind] ?? kind)}`;
+    return received === "undefined"
+      ? `is missing, and ${right}`
+      : `${right}, not ${KINDS[received!] ?? received}`;
+  }
+  return message.replace(/^Invalid option: expected one of /, "must be one of ").replaceAll('"|"', '", "');
+}
+
+/** Kinds of values as people say them. */
+const KINDS: Record<string, string> = {
+  string: "a string",
+  number: "a number",
+  int: "a whole number",
+  boolean: "a boolean",
+  array: "an array",
+  object: "an object",
+  record: "an object",
+};
 
 /** The id of the innermost thing with one that a path leads into: a number in a list says little to a person. */
 function idOnTheWay(value: unknown, path: readonly PropertyKey[]): string | undefined {

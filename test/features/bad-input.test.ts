@@ -65,7 +65,7 @@ describe("a call that is refused", () => {
       "`payload`",
     ],
     ["wrong types, all named", "POST", CREATE, { path: 1, language: "cobol" }, 400, "InvalidInput", "`path`"],
-    ["no object", "POST", CREATE, [], 400, "InvalidInput", "expected object"],
+    ["no object", "POST", CREATE, [], 400, "InvalidInput", "must be an object, not an array"],
     [
       "a language not offered",
       "POST",

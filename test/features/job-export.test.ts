@@ -129,7 +129,7 @@ test("a job that stands twice in the list is stored once", async () => {
 
 test.each<[what: string, half: string, body: unknown, says: string]>([
   ["no JSON", "completed", "{bad", "not JSON"],
-  ["no array", "queue", {}, "expected array"],
+  ["no array", "queue", {}, "must be an array, not an object"],
   ["no id", "queue", [{ id: "one" }], "`0.id`"],
   ["a job without its end", "completed", [{ id: crypto.randomUUID() }], "`0.completed_at`"],
   ["a text that cannot be stored", "completed", [{ ...ENDED, created_by: "a\0b" }], "`0.created_by`"],
