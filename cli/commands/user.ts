@@ -142,6 +142,9 @@ const update = leaf("update", "change a user's name, or what they are on the ins
   .action(async (email: string, options: UpdateOptions) => {
     const { superAdmin: is_super_admin, devops: is_devops, name } = options;
     const body = { is_super_admin, is_devops, name };
+    if (Object.values(body).every((value) => value === undefined)) {
+      update.error("error: nothing to change: give --super-admin, --devops, their --no-… or --name");
+    }
     await withClient(options, (client) => client.call(updateAccount, { email, body }));
     if (options.json) printJson({ email, ...body });
     else note(`changed ${email}`);

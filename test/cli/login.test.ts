@@ -159,7 +159,9 @@ test("users are listed, told of, changed, renamed and deleted", async () => {
   expect(await svc("user list")).toContain("cy@example.org\tcy\tCy\tsuper admin\tpassword\n");
   await svc("user update cy@example.org --no-super-admin");
   expect(await svc("user list")).toContain("cy@example.org\tcy\tCy\tuser\tpassword\n");
-  expect(await svc("user update cy@example.org")).toContain("1: error: Bad request: nothing to change");
+  expect(await svc("user update cy@example.org")).toContain(
+    "2: error: nothing to change: give --super-admin",
+  );
   expect(await svc("user rename cy@example.org cyrus")).toBe("cy@example.org is called cyrus\n");
   expect(await svc("user set-password cy@example.org --password-stdin", "next")).toBe(
     "password of cy@example.org changed\n",
