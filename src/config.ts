@@ -219,6 +219,12 @@ export const SETTINGS = {
     default: "false",
     meaning: "true ends a person's other sessions when they log in",
   },
+  job_view_audit_logs: {
+    variable: "JOB_VIEW_AUDIT_LOGS",
+    kind: "text",
+    default: "false",
+    meaning: "true leaves an audit row of who reads which job, once a minute",
+  },
   cookie_domain: {
     variable: "COOKIE_DOMAIN",
     kind: "text",

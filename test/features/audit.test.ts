@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { auditLog } from "../../src/features/audit/tables.ts";
-import { type Ask, expectOk, startTestServer, type TestServer } from "../harness.ts";
+import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../harness.ts";
 
 let server: TestServer;
 let admin: Ask;
@@ -189,4 +189,28 @@ test("calls outside workspaces are told by e-mail: sessions, tokens by their pre
   const text = JSON.stringify(rows);
   for (const secret of [token, other, login.text, "password-", "-password"])
     expect(text).not.toContain(secret);
+});
+
+test("with JOB_VIEW_AUDIT_LOGS who reads which job is told, once a minute; without it nobody is", async () => {
+  await using told = await startTestServer({ job_view_audit_logs: "true" });
+  for (const of of [told, server]) {
+    const { ask } = of === told ? await of.workspace() : { ask: admin };
+    await deploy(ask, "acme", "u/admin/seen", "export const main = () => 1");
+    await expectOk(ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/seen", {}));
+    const [{ id }] = (await ask("GET", "/w/acme/jobs/completed/list")).json();
+    const other = (await of.member("acme", "viewer", "admin")).ask;
+    const paths = [`/w/acme/jobs_u/get/${id}`, `/w/acme/jobs/completed/get/${id}`];
+    for (const who of [ask, other]) {
+      for (const path of paths) await expectOk(who("GET", path));
+    }
+    const { app } = of.server;
+    const { clock } = app;
+    Object.assign(app, { clock: () => new Date(Date.now() + 61_000) });
+    await expectOk(other("GET", paths[0]!));
+    Object.assign(app, { clock });
+    const rows = (await ask("GET", "/w/acme/audit/list?operation=jobs.view")).json();
+    const short = rows.map((row: any) => [row.username, row.action_kind, row.resource]);
+    const views = ["viewer", "viewer", "admin"].map((name) => [name, "Execute", id]);
+    expect(short).toEqual(of === told ? views : []);
+  }
 });

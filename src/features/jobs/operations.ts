@@ -11,6 +11,7 @@ import { isSuccess, JobRecord, LOG_TAIL, toRecord } from "./records.ts";
 import { findJob, getJob, isWithin, rootOf } from "./service.ts";
 import { followJob } from "./stream-answers.ts";
 import { JobUpdate, jobUpdate } from "./updates.ts";
+import { tellOfView } from "./view-audit.ts";
 
 const open = "/w/{workspace}/jobs_u" as const;
 const base = "/w/{workspace}/jobs" as const;
@@ -34,6 +35,7 @@ export const getJobById = operation({
   responds: responds.json(JobRecord),
   run: async (ctx, { workspace, id, query }) => {
     const job = await getJob(ctx, workspace, id);
+    await tellOfView(ctx, job);
     const log = query.no_logs ? undefined : await readLog(ctx.app, job.id);
     return { ...toRecord(job, log, query), ...(await flowFacts(ctx.app, job)) };
   },
@@ -93,6 +95,7 @@ function completedOperations(prefix: typeof open | typeof base, suffix: "" | "Lo
       responds: responds.json(JobRecord),
       run: async (ctx: Context, { workspace, id }) => {
         const job = await getCompleted(ctx, workspace, id);
+        await tellOfView(ctx, job);
         const log = await readLog(ctx.app, job.id);
         return { ...toRecord(job, log), ...(await flowFacts(ctx.app, job)) };
       },
