@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { newPlace, start } from "../cli/program.ts";
+import { startProxy } from "../cuttable-proxy.ts";
 import { createDatabase, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
 
 setDefaultTimeout(60_000);
@@ -245,6 +246,37 @@ describe.skipIf(!postgres)("servers of one database", () => {
         each.child.kill("SIGTERM");
         await each.ended();
       }
+    });
+
+    test("that was cut off from the database cannot end, when it is back, a job that was given to another", async () => {
+      using place = newPlace();
+      using other = newPlace();
+      const { hostname, port } = new URL(database.url);
+      using proxy = await startProxy({ hostname, port: Number(port) });
+      const through = new URL(database.url);
+      through.port = String(proxy.port);
+      const file = join(place.folder, "ran");
+      using far = start(place, ["worker", "--tags", "far", "--json"], {
+        ...env(),
+        DATABASE_URL: through.href,
+      });
+      await far.says('"worker"');
+      const id = await runTagged("far", { file, ms: 3_000 });
+      await until(() => (existsSync(file) ? true : undefined), "the job at work");
+      proxy.cut();
+      using second = start(other, ["worker", "--tags", "far", "--json"], env());
+      const end = await ended(id);
+      expect(readFileSync(file, "utf8")).toBe("xx");
+      proxy.mend();
+      await far.says("had been given");
+      expect(await jobOf(id)).toEqual(end);
+      expect(end).toMatchObject({ success: true, result: "done" });
+      // It works on, now that it is back.
+      second.child.kill("SIGTERM");
+      await second.ended();
+      expect(await ended(await runTagged("far", { file, ms: 0 }))).toMatchObject({ success: true });
+      far.child.kill("SIGTERM");
+      await far.ended();
     });
 
     test("needs a database to share", async () => {

@@ -1,0 +1,76 @@
+/** A way to a TCP server on the loopback that can be cut as a network is: nothing comes through, and nobody is told. */
+import type { Socket } from "bun";
+
+interface Way {
+  other: Socket<Way> | undefined;
+  /** What could not be passed on yet. */
+  kept: Uint8Array[];
+}
+
+export interface CuttableProxy extends Disposable {
+  port: number;
+  cut(): void;
+  /** What was held back goes on its way. */
+  mend(): void;
+}
+
+export async function startProxy(to: { hostname: string; port: number }): Promise<CuttableProxy> {
+  const ways = new Set<Socket<Way>>();
+  let isCut = false;
+
+  function pass(socket: Socket<Way>): void {
+    const { data } = socket;
+    while (!isCut && data.other && data.kept.length > 0) {
+      const piece = data.kept.shift()!;
+      const sent = data.other.write(piece);
+      if (sent < piece.length) {
+        data.kept.unshift(piece.subarray(Math.max(0, sent)));
+        return;
+      }
+    }
+  }
+
+  const handlers = {
+    data(socket: Socket<Way>, bytes: Uint8Array) {
+      socket.data.kept.push(new Uint8Array(bytes));
+      pass(socket);
+    },
+    drain(socket: Socket<Way>) {
+      if (socket.data.other) pass(socket.data.other);
+    },
+    close(socket: Socket<Way>) {
+      ways.delete(socket);
+      if (!isCut) socket.data.other?.end();
+    },
+    error() {},
+  };
+  const listener = Bun.listen<Way>({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      ...handlers,
+      async open(socket) {
+        socket.data = { other: undefined, kept: [] };
+        ways.add(socket);
+        const other = await Bun.connect<Way>({ ...to, data: { other: socket, kept: [] }, socket: handlers });
+        ways.add(other);
+        socket.data.other = other;
+        pass(socket);
+      },
+    },
+  });
+  return {
+    port: listener.port,
+    cut() {
+      isCut = true;
+    },
+    mend() {
+      isCut = false;
+      for (const socket of ways) pass(socket);
+    },
+    [Symbol.dispose]() {
+      listener.stop(true);
+      for (const socket of ways) socket.terminate();
+    },
+  };
+}
