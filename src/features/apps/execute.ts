@@ -5,13 +5,9 @@ import { BadRequest, Forbidden, NotFound, Unauthorized } from "../../errors.ts";
 import { analyseScript, checkLock } from "../../languages/analyse.ts";
 
 import { sha256 } from "../../lib/ids.ts";
-import {
-  flowSubmission,
-  resolveTarget,
-  type Submission,
-  scriptSubmission,
-  submitJob,
-} from "../jobs/submit.ts";
+import { flowSubmission, type Submission, scriptSubmission } from "../jobs/submission.ts";
+import { submitJob } from "../jobs/submit.ts";
+import { resolveTarget } from "../jobs/target.ts";
 import { canRead } from "../permissions.ts";
 import { findResource } from "../resources/service.ts";
 import { LANGUAGES } from "../scripts/records.ts";
@@ -74,7 +70,7 @@ export async function executeComponent(
     ? await inlineSubmission(admitted, asked.raw_code, path, args)
     : await deployedSubmission(runner, asked.path!, args);
   const runs_as = submission.runs_as ?? (runner === viewer ? undefined : identityOf(runner));
-  const job = await submitJob(viewer, { ...submission, runs_as, trigger_kind: "app" }, {});
+  const job = await submitJob(viewer, { ...submission, runs_as, trigger: { kind: "app" } }, {});
   return job.id;
 }
 

@@ -1,7 +1,9 @@
 /** A job that posts one message through the workspace's connection to the chat product: does it work? */
 import type { WorkspaceContext } from "../../context.ts";
 import { BadRequest } from "../../errors.ts";
-import { resolveTarget, type Submission, scriptSubmission, submitJob } from "../jobs/submit.ts";
+import { type Submission, scriptSubmission } from "../jobs/submission.ts";
+import { submitJob } from "../jobs/submit.ts";
+import { resolveTarget } from "../jobs/target.ts";
 import { BOT_TOKEN_PATH } from "../oauth/chat.ts";
 import { readSettings } from "../workspaces/settings.ts";
 import { chatApi } from "./product.ts";

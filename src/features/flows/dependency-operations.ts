@@ -2,7 +2,8 @@
 import { z } from "zod";
 import { BadRequest } from "../../errors.ts";
 import { type Operation, operation, responds } from "../../http/operation.ts";
-import { type Submission, submitJob } from "../jobs/submit.ts";
+import type { Submission } from "../jobs/submission.ts";
+import { submitJob } from "../jobs/submit.ts";
 import { submitAndWait } from "../jobs/wait.ts";
 import { lockWhatNeedsNothing } from "./locks.ts";
 import { FlowValue } from "./open-flow.ts";

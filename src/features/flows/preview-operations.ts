@@ -5,7 +5,8 @@ import { flag, moment, type Operation, operation, responds } from "../../http/op
 import { resultResponse } from "../jobs/response-control.ts";
 import { jobId } from "../jobs/run-operations.ts";
 import { getJob } from "../jobs/service.ts";
-import { type RunOptions, type Submission, submitJob } from "../jobs/submit.ts";
+import type { RunOptions, Submission } from "../jobs/submission.ts";
+import { submitJob } from "../jobs/submit.ts";
 import { submitAndWait } from "../jobs/wait.ts";
 import { lockWhatNeedsNothing } from "./locks.ts";
 import { FlowValue } from "./open-flow.ts";

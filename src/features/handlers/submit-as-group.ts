@@ -1,7 +1,8 @@
 /** Jobs that the server starts for a workspace and not for a person: they run as a group. */
 import type { App, WorkspaceContext } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
-import type { RunOptions, Target } from "../jobs/submit.ts";
+import type { RunOptions } from "../jobs/submission.ts";
+import type { Target } from "../jobs/target.ts";
 import { contextOf, submissionOf, submitTriggered, type Trigger } from "../jobs/triggered.ts";
 import { groupIdentity } from "../workspaces/members.ts";
 

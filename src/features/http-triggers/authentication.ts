@@ -4,7 +4,7 @@ import type { Context, WorkspaceContext } from "../../context.ts";
 import { BadRequest, Forbidden, Internal, NotFound, SvcError, Unauthorized } from "../../errors.ts";
 import { sha256 } from "../../lib/ids.ts";
 import { verifiedRequest } from "../jobs/signatures.ts";
-import { resolveTarget } from "../jobs/submit.ts";
+import { resolveTarget, targetAt } from "../jobs/target.ts";
 import { canRead } from "../permissions.ts";
 import { resourceForServer, valueForCaller } from "../resources/references.ts";
 import { checkScopes } from "../tokens/scopes.ts";
@@ -182,5 +182,5 @@ async function requireRights(ctx: Context, route: HttpTrigger): Promise<void> {
   if (route.static_asset_config)
     return checkScopes(identity, { domain: "http_triggers", action: "read" }, path);
   const caller: WorkspaceContext = { ...ctx, caller: { identity, member } };
-  await resolveTarget(caller, route.is_flow ? { flow: route.script_path } : { path: route.script_path });
+  await resolveTarget(caller, targetAt(route.script_path, route.is_flow));
 }

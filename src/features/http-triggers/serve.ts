@@ -6,15 +6,9 @@ import { discardUploads } from "../jobs/form-data.ts";
 import { preprocessorOf } from "../jobs/preprocessor-input.ts";
 import { resultResponse } from "../jobs/response-control.ts";
 import { submitAndStream } from "../jobs/stream-answers.ts";
-import {
-  flowSubmission,
-  type Runnable,
-  refuseBeyond,
-  resolveTarget,
-  type Submission,
-  scriptSubmission,
-  submitJob,
-} from "../jobs/submit.ts";
+import { runnableSubmission, type Submission } from "../jobs/submission.ts";
+import { refuseBeyond, submitJob } from "../jobs/submit.ts";
+import { type Runnable, resolveTarget, targetAt } from "../jobs/target.ts";
 import { contextOf } from "../jobs/triggered.ts";
 import { refuseWhenFull, submitAndWait } from "../jobs/wait.ts";
 import { serveFile } from "./assets.ts";
@@ -76,9 +70,9 @@ async function ownerOf(ctx: Context, { workspace_id, email, path }: HttpTrigger)
 
 /** @throws Internal when there is no such script or flow any more, or not for whoever set up the route */
 async function targetOf(owner: WorkspaceContext, route: HttpTrigger): Promise<Runnable> {
-  const { is_flow, script_path, workspace_id, path } = route;
+  const { workspace_id, path } = route;
   try {
-    return await resolveTarget(owner, is_flow ? { flow: script_path } : { path: script_path });
+    return await resolveTarget(owner, targetAt(route.script_path, route.is_flow));
   } catch (cause) {
     throw inDisorder(owner.app, cause, workspace_id, path);
   }
@@ -124,12 +118,9 @@ async function submissionOf(
   const found = await targetOf(owner, route);
   const made = await inputOf({ ctx: owner, request, limit }, route, asked, preprocessorOf(found));
   try {
-    const submission =
-      found.kind === "script"
-        ? await scriptSubmission(owner, found.script, made.args, {})
-        : await flowSubmission(owner, found.flow, made.args, {});
+    const submission = await runnableSubmission(owner, found, made.args, {});
     submission.preprocessor_input = made.preprocessor_input;
-    submission.trigger = { kind: "http", created_by: owner.username, schedule_path: undefined };
+    submission.trigger = { kind: "http", created_by: owner.username };
     if (route.request_type !== "sync") submission.delete_after_use = false;
     return submission;
   } catch (error) {

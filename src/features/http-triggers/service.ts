@@ -5,7 +5,7 @@ import { startsWith } from "../../database/conditions.ts";
 import type { Reader, Tx } from "../../database/database.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
 import { checkPath } from "../../lib/paths.ts";
-import { resolveTarget } from "../jobs/submit.ts";
+import { resolveTarget, targetAt } from "../jobs/target.ts";
 import { canRead, requireManage, requireWrite } from "../permissions.ts";
 import { checkKey } from "../storage/store.ts";
 import { checkSecrets } from "./authentication.ts";
@@ -97,7 +97,7 @@ async function checkBody(ctx: WorkspaceContext, body: RouteBody): Promise<RouteB
   if (!static_asset_config) {
     if (is_static_website)
       throw new BadRequest("`static_asset_config` is missing: it says where the files are");
-    await resolveTarget(ctx, is_flow ? { flow: script_path } : { path: script_path });
+    await resolveTarget(ctx, targetAt(script_path, is_flow));
     return { ...body, route_path };
   }
   if (body.http_method !== "get") throw new BadRequest("`http_method`: files are served to `get` alone");

@@ -5,7 +5,9 @@ import { BadRequest, Forbidden } from "../../errors.ts";
 import { type Operation, operation, responds, wholeNumber } from "../../http/operation.ts";
 import { LANGUAGES } from "../scripts/records.ts";
 import { getJob } from "./service.ts";
-import { flowSubmission, resolveTarget, type Submission, scriptSubmission, submitJob } from "./submit.ts";
+import { runnableSubmission, type Submission, scriptSubmission } from "./submission.ts";
+import { submitJob } from "./submit.ts";
+import { resolveTarget } from "./target.ts";
 
 const base = "/w/{workspace}/jobs" as const;
 const run = { domain: "jobs", action: "run" } as const;
@@ -89,8 +91,7 @@ async function batchSubmission(ctx: WorkspaceContext, body: z.output<typeof Batc
   if (body.kind === "script") {
     if (!body.path) throw new BadRequest("body field `path`: must name the script to run");
     const found = await resolveTarget(ctx, { path: body.path });
-    if (found.kind === "flow") return flowSubmission(ctx, found.flow, "{}", { tag });
-    return { ...(await scriptSubmission(ctx, found.script, "{}", { tag })), delete_after_use: false };
+    return { ...(await runnableSubmission(ctx, found, "{}", { tag })), delete_after_use: false };
   }
   const raw = body.rawscript;
   if (body.kind === "rawscript" && !raw)

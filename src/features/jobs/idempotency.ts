@@ -10,7 +10,8 @@ import { BadRequest, Conflict, IdempotencyKeyReused } from "../../errors.ts";
 import { idempotencyKeys, type Job } from "../../queue/tables.ts";
 import { discardUploads } from "./form-data.ts";
 import { findJob } from "./service.ts";
-import { type RunOptions, type Submission, submitJob } from "./submit.ts";
+import type { RunOptions, Submission } from "./submission.ts";
+import { submitJob } from "./submit.ts";
 
 const MAX_LENGTH = 255;
 

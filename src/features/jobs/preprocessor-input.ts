@@ -4,7 +4,7 @@
  */
 import type { ParameterBinding } from "../../runner/types.ts";
 import { type ArgumentOptions, type Payload, readPayload, type Source, toArguments } from "./arguments.ts";
-import type { Runnable } from "./submit.ts";
+import type { Runnable } from "./target.ts";
 
 const KIND = "webhook";
 

@@ -9,7 +9,8 @@ import type { Language } from "../../languages/types.ts";
 import { LANGUAGES } from "../scripts/records.ts";
 import { resultResponse } from "./response-control.ts";
 import { jobId } from "./run-operations.ts";
-import { type RunOptions, type Submission, submitJob } from "./submit.ts";
+import type { RunOptions, Submission } from "./submission.ts";
+import { submitJob } from "./submit.ts";
 import { submitAndWait } from "./wait.ts";
 
 const base = "/w/{workspace}/jobs" as const;

@@ -19,16 +19,9 @@ import { preprocessedArguments, preprocessorOf } from "./preprocessor-input.ts";
 import { resultResponse } from "./response-control.ts";
 import { verifiedRequest } from "./signatures.ts";
 import { submitAndStream } from "./stream-answers.ts";
-import {
-  flowSubmission,
-  RUN_FLOW,
-  refuseBeyond,
-  resolveTarget,
-  type Submission,
-  scriptSubmission,
-  submitJob,
-  type Target,
-} from "./submit.ts";
+import { runnableSubmission, type Submission } from "./submission.ts";
+import { RUN_FLOW, refuseBeyond, submitJob } from "./submit.ts";
+import { resolveTarget, type Target } from "./target.ts";
 import { refuseWhenFull, submitAndWait } from "./wait.ts";
 
 const base = "/w/{workspace}/jobs" as const;
@@ -83,10 +76,7 @@ async function toSubmission(
     : ctx.request;
   const made = await readArguments({ ctx, request, limit }, query, preprocessorOf(found));
   try {
-    const submission =
-      found.kind === "script"
-        ? await scriptSubmission(ctx, found.script, made.args, query)
-        : await flowSubmission(ctx, found.flow, made.args, query);
+    const submission = await runnableSubmission(ctx, found, made.args, query);
     submission.preprocessor_input = made.preprocessor_input;
     if (!sync) submission.delete_after_use = false;
     return submission;

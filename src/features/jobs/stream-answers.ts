@@ -5,7 +5,8 @@ import { newJobId } from "../../lib/ids.ts";
 import type { Job } from "../../queue/tables.ts";
 import { jobOfKey, submitOnce } from "./idempotency.ts";
 import { getJob } from "./service.ts";
-import { type RunOptions, type Submission, submitJob } from "./submit.ts";
+import type { RunOptions, Submission } from "./submission.ts";
+import { submitJob } from "./submit.ts";
 import { type StreamOptions, UpdateStream } from "./update-stream.ts";
 import type { Seen } from "./updates.ts";
 

@@ -2,78 +2,21 @@
 import { and, eq, lte, sql } from "drizzle-orm";
 import type { App, Context, Identity, Member, WorkspaceContext } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
-import { BadRequest, NotFound, Unavailable } from "../../errors.ts";
-import type { FlowValue } from "../../flow-engine/types.ts";
+import { BadRequest, Unavailable } from "../../errors.ts";
 import { refuseWhileDraining } from "../../http/execute.ts";
 import { newJobId } from "../../lib/ids.ts";
 import { hasPlace } from "../../queue/concurrency.ts";
 import { insertJob } from "../../queue/driver.ts";
-import type { JobKind } from "../../queue/states.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
 import type { Plan } from "../flows/run/plan.ts";
 import { beginFlow } from "../flows/run/runs.ts";
-import { type RestartPoint, storedPoint } from "../flows/run/take-over.ts";
-import { type DeployedFlow, deployedFlowByPath, deployedFlowByVersion } from "../flows/versions.ts";
-import { findReadable } from "../permissions.ts";
-import { type Deployed, deployedByHash, deployedByPath } from "../scripts/versions.ts";
-import { checkScopes, checkTag } from "../tokens/scopes.ts";
+import { storedPoint } from "../flows/run/take-over.ts";
+import { checkTag } from "../tokens/scopes.ts";
 import { refuseClosed } from "../workspaces/closed.ts";
-import { resolveMember } from "../workspaces/members.ts";
 import { storedEntrypoint } from "./entrypoints.ts";
 import { discardUploads } from "./form-data.ts";
-import { interpolate } from "./interpolate.ts";
-import { sealArguments } from "./sealed.ts";
+import type { RunOptions, Submission } from "./submission.ts";
 import { UNFINISHED } from "./unfinished.ts";
-
-/** What the caller may ask of any run. */
-export interface RunOptions {
-  scheduled_for?: Date | undefined;
-  scheduled_in_secs?: number | undefined;
-  parent_job?: string | undefined;
-  root_job?: string | undefined;
-  tag?: string | undefined;
-  job_id?: string | undefined;
-  timeout?: number | undefined;
-  invisible_to_owner?: boolean | undefined;
-  /** Seconds for which the result serves later runs; sets or overrides what the script says. */
-  cache_ttl?: number | undefined;
-}
-
-export interface Submission {
-  kind: JobKind;
-  script_path: string | undefined;
-  script_hash: string | undefined;
-  language: string | undefined;
-  tag: string;
-  priority: number;
-  timeout_s: number | undefined;
-  raw_code?: string | undefined;
-  raw_lock?: string | undefined;
-  /** JSON text of a flow that is not deployed. */
-  raw_flow?: string | undefined;
-  /** JSON text of an object. */
-  args: string;
-  /** JSON text of what the preprocessor is handed: it makes main's arguments of it. */
-  preprocessor_input?: string | undefined;
-  visible_to_owner: boolean;
-  /** The flow it runs: a deployed version, or one that is not deployed. */
-  flow?: { version: number | undefined; value: FlowValue } | undefined;
-  skip_preprocessor?: boolean | undefined;
-  /** The run that this one goes on from, and where. */
-  restarted_from?: RestartPoint | undefined;
-  /** The function it runs, where that is not main. */
-  entrypoint?: string | undefined;
-  /** Who it runs as, where that is not the caller. */
-  runs_as?: { permissioned_as: string; email: string } | undefined;
-  /** What started it, where that is not a webhook. */
-  trigger_kind?: string | undefined;
-  concurrency?: { key: string; limit: number; window_s: number } | undefined;
-  cache_ttl?: number | undefined;
-  /** Arguments, result and log are never stored; only a caller who waits for the result can ask for that. */
-  delete_after_use?: boolean | undefined;
-  /** What set it off, where that is not a call. */
-  trigger?: { kind: string; created_by: string; schedule_path: string | undefined } | undefined;
-}
 
 export interface SubmitHow {
   /** `options.job_id` was made here, so that nobody else can know it. */
@@ -85,171 +28,10 @@ export interface SubmitHow {
 /** The audit row of a run of a deployed flow, by whichever operation. */
 export const RUN_FLOW = { operation: "jobs.run.flow", action_kind: "Execute" } as const;
 
-export type Target = { path: string } | { hash: string } | { flow: string } | { flow_version: string };
-
-/** What a run form names. */
-export type Runnable = { kind: "script"; script: Deployed } | { kind: "flow"; flow: DeployedFlow };
-
-/**
- * The version a run form names, when the caller may run it. A path is a script's first, and else a flow's.
- * @throws NotFound, BadRequest (archived, not ready), Forbidden (scope)
- */
-export async function resolveTarget(ctx: WorkspaceContext, target: Target): Promise<Runnable> {
-  if ("flow" in target || "flow_version" in target) return { kind: "flow", flow: await flowOf(ctx, target) };
-  try {
-    return { kind: "script", script: await scriptOf(ctx, target) };
-  } catch (noScript) {
-    if ("hash" in target || !(noScript instanceof NotFound)) throw noScript;
-    try {
-      return { kind: "flow", flow: await flowOf(ctx, { flow: target.path }) };
-    } catch (noFlow) {
-      throw noFlow instanceof NotFound ? noScript : noFlow;
-    }
-  }
-}
-
-async function scriptOf(
-  ctx: WorkspaceContext,
-  target: { path: string } | { hash: string },
-): Promise<Deployed> {
-  const { app, caller } = ctx;
-  const { member, identity } = caller;
-  const { workspace_id } = member;
-  const deployed =
-    "hash" in target
-      ? await findReadable(member, `script with hash ${target.hash}`, () =>
-          deployedByHash(app, workspace_id, target.hash),
-        )
-      : await findReadable(member, `script ${target.path}`, () =>
-          deployedByPath(app, workspace_id, target.path),
-        );
-  checkScopes(identity, { domain: "jobs", action: "run", kind: "scripts" }, deployed.path);
-  return deployed;
-}
-
-async function flowOf(
-  ctx: WorkspaceContext,
-  target: { flow: string } | { flow_version: string },
-): Promise<DeployedFlow> {
-  const { app, caller } = ctx;
-  const { member, identity } = caller;
-  if ("flow_version" in target && !/^[0-9]{1,15}$/.test(target.flow_version)) {
-    throw new BadRequest(`"${target.flow_version}" is not a flow version: it must be a number`);
-  }
-  const found =
-    "flow" in target
-      ? await findReadable(member, `flow ${target.flow}`, () =>
-          deployedFlowByPath(app, member.workspace_id, target.flow),
-        )
-      : await findReadable(member, `flow version ${target.flow_version}`, () =>
-          deployedFlowByVersion(app, member.workspace_id, Number(target.flow_version)),
-        );
-  checkScopes(identity, { domain: "jobs", action: "run", kind: "flows" }, found.path);
-  return found;
-}
-
-/** @throws BadRequest when the flow runs on behalf of somebody who has left */
-export async function flowSubmission(
-  ctx: WorkspaceContext,
-  flow: DeployedFlow,
-  given: string,
-  options: RunOptions,
-): Promise<Submission> {
-  const { workspace_id } = ctx.caller.member;
-  const { value, on_behalf_of_email, passwords } = flow;
-  const runs_as = on_behalf_of_email === undefined ? undefined : await onBehalfOf(ctx, on_behalf_of_email);
-  const args = passwords.length === 0 ? given : await withoutPasswords(ctx, given, passwords, runs_as);
-  const scope = { workspace_id, args };
-  const key = value.concurrency_key ?? `${workspace_id}/flow/${flow.path}`;
-  return {
-    kind: "flow",
-    flow: { version: flow.version, value },
-    script_path: flow.path,
-    script_hash: undefined,
-    language: undefined,
-    tag: interpolate(options.tag || flow.tag || "flow", scope),
-    priority: value.priority ?? flow.priority,
-    timeout_s: shorter(options.timeout, flow.timeout_s),
-    args,
-    visible_to_owner: !options.invisible_to_owner && !flow.visible_to_runner_only,
-    runs_as,
-    concurrency: value.concurrent_limit
-      ? {
-          limit: value.concurrent_limit,
-          window_s: value.concurrency_time_window_s ?? 0,
-          key: interpolate(key, scope),
-        }
-      : undefined,
-    cache_ttl: options.cache_ttl || value.cache_ttl,
-  };
-}
-
-/** @throws BadRequest when the script runs on behalf of somebody who has left */
-export async function scriptSubmission(
-  ctx: WorkspaceContext,
-  deployed: Deployed,
-  given: string,
-  options: RunOptions,
-): Promise<Submission> {
-  const { workspace_id } = ctx.caller.member;
-  const { concurrency, on_behalf_of_email, passwords } = deployed;
-  const runs_as = on_behalf_of_email === undefined ? undefined : await onBehalfOf(ctx, on_behalf_of_email);
-  const args = passwords.length === 0 ? given : await withoutPasswords(ctx, given, passwords, runs_as);
-  const scope = { workspace_id, args };
-  return {
-    kind: "script",
-    script_path: deployed.path,
-    script_hash: deployed.hash,
-    language: deployed.version.language,
-    tag: interpolate(options.tag || deployed.tag, scope),
-    priority: deployed.priority,
-    timeout_s: shorter(options.timeout, deployed.timeout_s),
-    args,
-    visible_to_owner: !options.invisible_to_owner && !deployed.visible_to_runner_only,
-    runs_as,
-    concurrency: concurrency && {
-      ...concurrency,
-      key: interpolate(concurrency.key ?? `${workspace_id}/script/${deployed.path}`, scope),
-    },
-    cache_ttl: options.cache_ttl || deployed.cache_ttl,
-    delete_after_use: deployed.delete_after_use,
-  };
-}
-
-/** The arguments with passwords sealed, for whom the job runs as. */
-function withoutPasswords(
-  { app, caller }: WorkspaceContext,
-  args: string,
-  passwords: string[],
-  runs_as: Submission["runs_as"],
-): Promise<string> {
-  const email = runs_as?.email ?? caller.identity.email;
-  return sealArguments(app, { workspace_id: caller.member.workspace_id, email }, args, passwords);
-}
-
-async function onBehalfOf(
-  ctx: WorkspaceContext,
-  email: string,
-): Promise<{ permissioned_as: string; email: string }> {
-  const { workspace_id } = ctx.caller.member;
-  const nobody = { super_admin: false, devops: false, token: undefined };
-  const member = await resolveMember(ctx.app, { ...nobody, email }, workspace_id);
-  if (!member || member.disabled) {
-    throw new BadRequest(
-      `the script runs on behalf of ${email}, who is no active member of workspace ${workspace_id}: deploy it anew`,
-    );
-  }
-  return { permissioned_as: `u/${member.username}`, email };
-}
-
 /** What a group's job starts, the group starts. A person may be called otherwise than when their job began. */
 function actsAs({ token }: Identity, { username }: Member): string {
   const own = token?.job?.permissioned_as;
   return own?.startsWith("g/") ? own : `u/${username}`;
-}
-
-function shorter(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined ? b : b === undefined ? a : Math.min(a, b);
 }
 
 /**
@@ -382,7 +164,7 @@ function toRow(
     worker: when.direct ? ctx.app.queue.worker : null,
     parent_job: options.parent_job ?? null,
     root_job: options.root_job ?? null,
-    trigger_kind: trigger?.kind ?? submission.trigger_kind ?? "webhook",
+    trigger_kind: trigger?.kind ?? "webhook",
     schedule_path: trigger?.schedule_path ?? null,
     flow_step_id: null,
     flow_index: null,

@@ -8,15 +8,9 @@ import { recordAudit } from "../audit/service.ts";
 import { OPERATOR } from "../users/operator.ts";
 import { users } from "../users/tables.ts";
 import { resolveMember } from "../workspaces/members.ts";
-import {
-  flowSubmission,
-  type RunOptions,
-  resolveTarget,
-  type Submission,
-  scriptSubmission,
-  submitJob,
-  type Target,
-} from "./submit.ts";
+import { type RunOptions, runnableSubmission, type Submission } from "./submission.ts";
+import { submitJob } from "./submit.ts";
+import { resolveTarget, type Target } from "./target.ts";
 
 export interface Trigger {
   workspace_id: string;
@@ -90,9 +84,7 @@ export async function submissionOf(
   options: RunOptions,
 ): Promise<Submission> {
   const found = await resolveTarget(ctx, target);
-  return found.kind === "script"
-    ? scriptSubmission(ctx, found.script, args, options)
-    : flowSubmission(ctx, found.flow, args, options);
+  return runnableSubmission(ctx, found, args, options);
 }
 
 /** @returns the job's id; undefined when the context's guard did not want it */

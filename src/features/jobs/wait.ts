@@ -7,7 +7,8 @@ import { perApp } from "../../lib/per-app.ts";
 import { earlyResult } from "../flows/run/early.ts";
 import { jobOfKey, submitOnce } from "./idempotency.ts";
 import { cancelJob } from "./service.ts";
-import { type RunOptions, type Submission, submitJob } from "./submit.ts";
+import type { RunOptions, Submission } from "./submission.ts";
+import { submitJob } from "./submit.ts";
 
 type End = JobFinished | "timeout" | "hangup";
 

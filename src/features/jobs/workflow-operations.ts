@@ -10,7 +10,8 @@ import { deployedByHash } from "../scripts/versions.ts";
 import { withOverride } from "./entrypoints.ts";
 import { AsyncQuery } from "./run-operations.ts";
 import { getJob } from "./service.ts";
-import { type Submission, submitJob } from "./submit.ts";
+import type { Submission } from "./submission.ts";
+import { submitJob } from "./submit.ts";
 
 const Task = z.object({ args: z.record(z.string(), z.unknown()).default({}) });
 

@@ -3,13 +3,8 @@ import type { WorkspaceContext } from "../../context.ts";
 import { BadRequest, SvcError } from "../../errors.ts";
 import { describeError } from "../../http/respond.ts";
 import { newJobId } from "../../lib/ids.ts";
-import {
-  flowSubmission,
-  type RunOptions,
-  resolveTarget,
-  type Submission,
-  scriptSubmission,
-} from "../jobs/submit.ts";
+import { flowSubmission, type RunOptions, type Submission, scriptSubmission } from "../jobs/submission.ts";
+import { resolveTarget } from "../jobs/target.ts";
 import { refuseWhenFull, submitAndWait } from "../jobs/wait.ts";
 import { type Listener, listenTo } from "./listen.ts";
 import type { Target } from "./tool-names.ts";

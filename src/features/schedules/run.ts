@@ -5,7 +5,7 @@ import type { Tx } from "../../database/database.ts";
 import { SvcError } from "../../errors.ts";
 import type { FlowValue } from "../../flow-engine/types.ts";
 import { jobs } from "../../queue/tables.ts";
-import type { Submission } from "../jobs/submit.ts";
+import type { Submission } from "../jobs/submission.ts";
 import { contextOf, submissionOf, submitTriggered, type Trigger } from "../jobs/triggered.ts";
 import { nextRun } from "./cron.ts";
 import { type Schedule, schedules } from "./tables.ts";

@@ -9,7 +9,7 @@ import { checkPath } from "../../lib/paths.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { jobs } from "../../queue/tables.ts";
 import { targetOfHandler } from "../handlers/target.ts";
-import { resolveTarget } from "../jobs/submit.ts";
+import { resolveTarget, targetAt } from "../jobs/target.ts";
 import { canRead, canWrite, readableBy } from "../permissions.ts";
 import { readSettings } from "../workspaces/settings.ts";
 import { checkCron, nextRun } from "./cron.ts";
@@ -103,7 +103,7 @@ function editedNow(
 
 async function checkBody(ctx: WorkspaceContext, body: ScheduleBody): Promise<void> {
   checkCron(body.schedule, body.timezone);
-  await resolveTarget(ctx, body.is_flow ? { flow: body.script_path } : { path: body.script_path });
+  await resolveTarget(ctx, targetAt(body.script_path, body.is_flow));
   for (const field of HANDLERS) {
     const handler = body[field];
     if (handler) await checkHandler(ctx, field, handler);

@@ -7,7 +7,8 @@ import { contains } from "../../lib/contains.ts";
 import { newJobId } from "../../lib/ids.ts";
 import { jobs } from "../../queue/tables.ts";
 import { preprocessorOf, takesEvent } from "../jobs/preprocessor-input.ts";
-import { flowSubmission, resolveTarget, scriptSubmission, type Target } from "../jobs/submit.ts";
+import { runnableSubmission } from "../jobs/submission.ts";
+import { resolveTarget, type Target, targetAt } from "../jobs/target.ts";
 import { contextOf, submitTriggered, type Trigger } from "../jobs/triggered.ts";
 import { type MessageFilter, type WebsocketTrigger, websocketTriggers } from "./tables.ts";
 
@@ -64,7 +65,7 @@ export function startForMessage(
   url: string,
 ): Promise<Started | undefined> {
   const { script_path, is_flow } = held.row;
-  return start(app, held, is_flow ? { flow: script_path } : { path: script_path }, { msg: message }, { url });
+  return start(app, held, targetAt(script_path, is_flow), { msg: message }, { url });
 }
 
 /** Runs a script or flow for what it returns: an address, or what is sent first. @throws as `startForMessage` */
@@ -96,11 +97,7 @@ async function start(
   const trigger = triggerOf(held);
   const ctx = await contextOf(app, trigger, (tx) => stillHeld(app, tx, held));
   const found = await resolveTarget(ctx, target);
-  const text = JSON.stringify(args);
-  const submission =
-    found.kind === "script"
-      ? await scriptSubmission(ctx, found.script, text, {})
-      : await flowSubmission(ctx, found.flow, text, {});
+  const submission = await runnableSubmission(ctx, found, JSON.stringify(args), {});
   const parameters = event && preprocessorOf(found);
   if (event && parameters) {
     const input = takesEvent(parameters)

@@ -6,7 +6,7 @@ import type { Reader } from "../../database/database.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { perApp } from "../../lib/per-app.ts";
-import { resolveTarget, type Target } from "../jobs/submit.ts";
+import { resolveTarget, type Target, targetAt } from "../jobs/target.ts";
 import { canRead, requireManage, requireWrite } from "../permissions.ts";
 import { type WebsocketTrigger, websocketTriggers } from "./tables.ts";
 
@@ -111,14 +111,14 @@ function editedNow({ app, caller, username }: WorkspaceContext) {
 
 async function checkBody(ctx: WorkspaceContext, body: TriggerBody): Promise<void> {
   const { script_path, is_flow, url, initial_messages } = body;
-  await resolveTarget(ctx, is_flow ? { flow: script_path } : { path: script_path });
+  await resolveTarget(ctx, targetAt(script_path, is_flow));
   const runnable = runnableOf(url);
   if (runnable) await resolveTarget(ctx, runnable);
   else checkUrl(url);
   for (const message of initial_messages) {
     if ("raw_message" in message) continue;
-    const { path, is_flow: flow } = message.runnable_result;
-    await resolveTarget(ctx, flow ? { flow: path } : { path });
+    const { path, is_flow: isFlow } = message.runnable_result;
+    await resolveTarget(ctx, targetAt(path, isFlow));
   }
 }
 
@@ -126,7 +126,7 @@ async function checkBody(ctx: WorkspaceContext, body: TriggerBody): Promise<void
 export function runnableOf(url: string): Target | undefined {
   const [, kind, path] = /^\$(script|flow):(.+)$/.exec(url) ?? [];
   if (path === undefined) return undefined;
-  return kind === "flow" ? { flow: path } : { path };
+  return targetAt(path, kind === "flow");
 }
 
 /** @throws BadRequest for what is no address of a WebSocket (RFC 6455 §3) */
