@@ -191,6 +191,10 @@ export const flag = z
 export const optional = <T extends z.ZodType>(schema: T) =>
   schema.nullish().transform((value) => value ?? undefined);
 
+/** The same, with what stands for it then. */
+export const orElse = <T extends z.ZodType, V>(schema: T, value: V) =>
+  schema.nullish().transform((given) => given ?? value);
+
 /** A whole number of a query string. */
 export const wholeNumber = z.coerce.number().int();
 

@@ -1,24 +1,14 @@
 import { z } from "zod";
-import {
-  flag,
-  moment,
-  type Operation,
-  operation,
-  optional,
-  responds,
-  wholeNumber,
-} from "../../http/operation.ts";
+import { type Operation, operation, optional, orElse, responds } from "../../http/operation.ts";
 import { SignatureRule } from "../scripts/records.ts";
+import { triggerOperations, triggerRecord } from "../triggers/kind-operations.ts";
 import * as service from "./service.ts";
 import { AUTHENTICATION_METHODS, HTTP_METHODS, type HttpTrigger, REQUEST_TYPES } from "./tables.ts";
 
 const base = "/w/{workspace}/http_triggers" as const;
 
-const orNull = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? null);
-const orFalse = z
-  .boolean()
-  .nullish()
-  .transform((value) => value ?? false);
+const orNull = <T extends z.ZodType>(schema: T) => orElse(schema, null);
+const orFalse = orElse(z.boolean(), false);
 
 const method = z.string().toLowerCase().pipe(z.enum(HTTP_METHODS));
 /** Existing tools say `windmill` for a token of this service. */
@@ -43,10 +33,7 @@ const written = {
   route_path: z.string(),
   workspaced_route: orFalse,
   http_method: method,
-  script_path: z
-    .string()
-    .nullish()
-    .transform((value) => value ?? ""),
+  script_path: orElse(z.string(), ""),
   is_flow: orFalse,
   summary: orNull(z.string()),
   description: orNull(z.string()),
@@ -65,10 +52,7 @@ const written = {
 const EditRoute = z.object(written);
 const NewRoute = z.object({
   ...written,
-  enabled: z
-    .boolean()
-    .nullish()
-    .transform((value) => value ?? true),
+  enabled: orElse(z.boolean(), true),
 });
 
 /** How it was said first: by two flags, which the newer fields stand for. */
@@ -83,15 +67,10 @@ function settled<T extends z.output<typeof EditRoute>>({ is_async, requires_auth
 
 const HttpTriggerRecord = z
   .object({
-    workspace_id: z.string(),
-    path: z.string(),
+    ...triggerRecord,
     route_path: z.string(),
     workspaced_route: z.boolean(),
     http_method: z.enum(HTTP_METHODS),
-    script_path: z.string(),
-    is_flow: z.boolean(),
-    enabled: z.boolean(),
-    summary: z.string().nullish(),
     description: z.string().nullish(),
     is_async: z.boolean(),
     request_type: z.enum(REQUEST_TYPES),
@@ -103,10 +82,6 @@ const HttpTriggerRecord = z
     wrap_body: z.boolean(),
     is_static_website: z.boolean(),
     static_asset_config: StaticAssets.nullish(),
-    edited_by: z.string(),
-    edited_at: moment,
-    email: z.string(),
-    extra_perms: z.record(z.string(), z.boolean()),
   })
   .meta({ id: "HttpTrigger" });
 
@@ -146,54 +121,20 @@ export const updateHttpTrigger = operation({
   },
 });
 
-export const setHttpTriggerEnabled = operation({
-  name: "setHttpTriggerEnabled",
-  method: "POST",
-  path: `${base}/setenabled/{path}`,
-  access: "author",
-  summary: "Switch a route on or off",
-  body: z.object({ enabled: z.boolean() }),
-  responds: responds.text("confirmation"),
-  audit: { operation: "http_triggers.setenabled", action_kind: "Update" },
-  run: async (ctx, { path, body }) => {
-    await service.setRouteEnabled(ctx, path, body.enabled);
-    return `HTTP route ${path} ${body.enabled ? "enabled" : "disabled"}`;
-  },
+const common = triggerOperations({
+  noun: "http_triggers",
+  name: "HttpTrigger",
+  audit: "http_triggers",
+  store: service.routes,
+  record: HttpTriggerRecord,
+  toRecord,
 });
-
-export const deleteHttpTrigger = operation({
-  name: "deleteHttpTrigger",
-  method: "DELETE",
-  path: `${base}/delete/{path}`,
-  access: "author",
-  summary: "Delete a route; what runs goes on",
-  responds: responds.text("confirmation"),
-  audit: { operation: "http_triggers.delete", action_kind: "Delete" },
-  run: async (ctx, { path }) => {
-    await service.deleteRoute(ctx, path);
-    return `HTTP route ${path} deleted`;
-  },
-});
-
-export const getHttpTrigger = operation({
-  name: "getHttpTrigger",
-  method: "GET",
-  path: `${base}/get/{path}`,
-  access: "member",
-  summary: "Read a route",
-  responds: responds.json(HttpTriggerRecord),
-  run: async (ctx, { path }) => toRecord(await service.getRoute(ctx, path)),
-});
-
-const existsHttpTrigger = operation({
-  name: "existsHttpTrigger",
-  method: "GET",
-  path: `${base}/exists/{path}`,
-  access: "member",
-  summary: "Say whether there is a route kept at a path",
-  responds: responds.json(z.boolean()),
-  run: (ctx, { path }) => service.routeExistsAt(ctx, path),
-});
+export const {
+  setEnabled: setHttpTriggerEnabled,
+  delete: deleteHttpTrigger,
+  get: getHttpTrigger,
+  list: listHttpTriggers,
+} = common;
 
 const existsRoute = operation({
   name: "existsRoute",
@@ -212,30 +153,9 @@ const existsRoute = operation({
   run: (ctx, { body: { trigger_path, ...asked } }) => service.routeExists(ctx, asked, trigger_path),
 });
 
-export const listHttpTriggers = operation({
-  name: "listHttpTriggers",
-  method: "GET",
-  path: `${base}/list`,
-  access: "member",
-  summary: "List routes, last edited first",
-  query: z.object({
-    path: optional(z.string()),
-    is_flow: optional(flag),
-    path_start: optional(z.string()),
-    page: wholeNumber.default(1),
-    per_page: wholeNumber.min(1).max(10_000).default(1_000),
-  }),
-  responds: responds.json(z.array(HttpTriggerRecord)),
-  run: async (ctx, { query }) => (await service.listRoutes(ctx, query)).map(toRecord),
-});
-
 export const httpTriggerOperations: Operation[] = [
   createHttpTrigger,
   updateHttpTrigger,
-  setHttpTriggerEnabled,
-  deleteHttpTrigger,
-  getHttpTrigger,
-  existsHttpTrigger,
+  ...Object.values(common),
   existsRoute,
-  listHttpTriggers,
 ];

@@ -1,14 +1,15 @@
 import { z } from "zod";
 import {
-  flag,
   moment,
   type Operation,
   operation,
   optional,
+  orElse,
+  paging,
   responds,
-  wholeNumber,
 } from "../../http/operation.ts";
 import { Retry } from "../flows/open-flow.ts";
+import { triggerOperations, triggerRecord } from "../triggers/kind-operations.ts";
 import { nextRuns } from "./cron.ts";
 import { HANDLER_TYPES, setDefault } from "./default-handlers.ts";
 import * as service from "./service.ts";
@@ -20,17 +21,14 @@ const base = "/w/{workspace}/schedules" as const;
 const PREVIEWED = 5;
 
 const object = z.record(z.string(), z.unknown());
-const orNull = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? null);
-const orFalse = z
-  .boolean()
-  .nullish()
-  .transform((value) => value ?? false);
+const orNull = <T extends z.ZodType>(schema: T) => orElse(schema, null);
+const orFalse = orElse(z.boolean(), false);
 const times = z.number().int().min(1);
 
 const changeable = {
   schedule: z.string(),
   timezone: z.string(),
-  args: object.nullish().transform((value) => value ?? {}),
+  args: orElse(object, {}),
   summary: orNull(z.string()),
   description: orNull(z.string()),
   tag: orNull(z.string()),
@@ -55,29 +53,17 @@ const NewSchedule = z.object({
   path: z.string(),
   script_path: z.string(),
   is_flow: orFalse,
-  enabled: z
-    .boolean()
-    .nullish()
-    .transform((value) => value ?? true),
+  enabled: orElse(z.boolean(), true),
   ...changeable,
 });
 
 const ScheduleRecord = z
   .object({
-    workspace_id: z.string(),
-    path: z.string(),
-    edited_by: z.string(),
-    edited_at: moment,
+    ...triggerRecord,
     schedule: z.string(),
     timezone: z.string(),
-    enabled: z.boolean(),
-    script_path: z.string(),
-    is_flow: z.boolean(),
     args: object,
-    extra_perms: z.record(z.string(), z.boolean()),
-    email: z.string(),
     error: z.string().nullish(),
-    summary: z.string().nullish(),
     description: z.string().nullish(),
     tag: z.string().nullish(),
     no_flow_overlap: z.boolean(),
@@ -131,72 +117,20 @@ export const updateSchedule = operation({
   },
 });
 
-export const setScheduleEnabled = operation({
-  name: "setScheduleEnabled",
-  method: "POST",
-  path: `${base}/setenabled/{path}`,
-  access: "author",
-  summary: "Switch a schedule on or off",
-  body: z.object({ enabled: z.boolean() }),
-  responds: responds.text("confirmation"),
-  audit: { operation: "schedule.setenabled", action_kind: "Update" },
-  run: async (ctx, { path, body }) => {
-    await service.setEnabled(ctx, path, body.enabled);
-    return `schedule ${path} ${body.enabled ? "enabled" : "disabled"}`;
-  },
+const common = triggerOperations({
+  noun: "schedules",
+  name: "Schedule",
+  audit: "schedule",
+  store: service.store,
+  record: ScheduleRecord,
+  toRecord,
 });
-
-export const deleteSchedule = operation({
-  name: "deleteSchedule",
-  method: "DELETE",
-  path: `${base}/delete/{path}`,
-  access: "author",
-  summary: "Delete a schedule; what runs goes on",
-  responds: responds.text("confirmation"),
-  audit: { operation: "schedule.delete", action_kind: "Delete" },
-  run: async (ctx, { path }) => {
-    await service.deleteSchedule(ctx, path);
-    return `schedule ${path} deleted`;
-  },
-});
-
-export const getSchedule = operation({
-  name: "getSchedule",
-  method: "GET",
-  path: `${base}/get/{path}`,
-  access: "member",
-  summary: "Read a schedule",
-  responds: responds.json(ScheduleRecord),
-  run: async (ctx, { path }) => toRecord(await service.getSchedule(ctx, path)),
-});
-
-const existsSchedule = operation({
-  name: "existsSchedule",
-  method: "GET",
-  path: `${base}/exists/{path}`,
-  access: "member",
-  summary: "Say whether there is a schedule at a path",
-  responds: responds.json(z.boolean()),
-  run: (ctx, { path }) => service.scheduleExists(ctx, path),
-});
-
-const page = { page: wholeNumber.default(1), per_page: wholeNumber.min(1).max(10_000).default(1_000) };
-
-export const listSchedules = operation({
-  name: "listSchedules",
-  method: "GET",
-  path: `${base}/list`,
-  access: "member",
-  summary: "List schedules, last edited first",
-  query: z.object({
-    path: optional(z.string()),
-    is_flow: optional(flag),
-    path_start: optional(z.string()),
-    ...page,
-  }),
-  responds: responds.json(z.array(ScheduleRecord)),
-  run: async (ctx, { query }) => (await service.listSchedules(ctx, query)).map(toRecord),
-});
+export const {
+  setEnabled: setScheduleEnabled,
+  delete: deleteSchedule,
+  get: getSchedule,
+  list: listSchedules,
+} = common;
 
 const Ran = z.object({ id: z.string(), success: z.boolean(), duration_ms: z.number() });
 
@@ -206,10 +140,10 @@ const listSchedulesWithJobs = operation({
   path: `${base}/list_with_jobs`,
   access: "member",
   summary: "List schedules with the last runs of each",
-  query: z.object(page),
+  query: z.object(paging),
   responds: responds.json(z.array(ScheduleRecord.extend({ jobs: z.array(Ran) }))),
   run: async (ctx, { query }) => {
-    const rows = await service.listSchedules(ctx, query);
+    const rows = await service.store.list(ctx, query);
     return Promise.all(
       rows.map(async (row) => ({ ...toRecord(row), jobs: await service.lastRuns(ctx, row) })),
     );
@@ -268,11 +202,7 @@ export const previewSchedule = operation({
 export const scheduleOperations: Operation[] = [
   createSchedule,
   updateSchedule,
-  setScheduleEnabled,
-  deleteSchedule,
-  getSchedule,
-  existsSchedule,
-  listSchedules,
+  ...Object.values(common),
   listSchedulesWithJobs,
   setDefaultHandler,
   previewSchedule,
