@@ -212,6 +212,12 @@ export function toWindow(query: { page: number; per_page: number }): { offset: n
   return { offset: (Math.max(query.page, 1) - 1) * query.per_page, limit: query.per_page };
 }
 
+/** The page of a list that is at hand as a whole. */
+export function pageOf<T>(rows: readonly T[], query: { page: number; per_page: number }): T[] {
+  const { offset, limit } = toWindow(query);
+  return rows.slice(offset, offset + limit);
+}
+
 /** A moment on the wire: a Date in code, ISO 8601 text in JSON. No database takes one before the year 1. */
 export const moment = z
   .union([z.date(), z.iso.datetime({ offset: true }).transform((text) => new Date(text))], {

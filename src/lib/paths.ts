@@ -32,6 +32,16 @@ export function checkWorkspaceId(id: string): string {
   return id;
 }
 
+const PLACE_NAME = /^[\w-]{1,50}$/;
+
+/** @throws BadRequest when the text cannot name a folder or group */
+export function checkPlaceName(kind: "folder" | "group", name: string): string {
+  if (PLACE_NAME.test(name)) return name;
+  throw new BadRequest(
+    `"${name.slice(0, 60)}" cannot be a ${kind}: use letters, digits, _ and -, 50 characters at most`,
+  );
+}
+
 /** Who started a job when nobody did. */
 const NOBODY = "anonymous";
 

@@ -101,6 +101,14 @@ export async function itemsNaming(
   return [...byPath.values()].filter(({ extra_perms }) => name in extra_perms);
 }
 
+/** Whether any item stands below a place such as `f/data`, listed or not. */
+export async function isPlaceUsed(db: Reader, workspace_id: string, place: string): Promise<boolean> {
+  for (const kind of Object.values(KINDS)) {
+    if ((await countAt(db, kind, workspace_id, place, { all: true })) > 0) return true;
+  }
+  return false;
+}
+
 /** How many items stand below a place such as `f/data`. */
 export async function countAt(
   db: Reader,

@@ -46,6 +46,26 @@ export function toldOf(kind: string, owner: string, write: boolean | undefined):
   return { kind, owner, ...(write === undefined ? {} : { write: String(write) }) };
 }
 
+/**
+ * The entries with what somebody may do, or, with undefined, without them.
+ * @param of what they are, such as `folder plans`
+ * @throws BadRequest when nobody has the name, or there is no entry to take away
+ */
+export async function withEntry(
+  db: Reader,
+  { workspace_id, of, entries }: { workspace_id: string; of: string; entries: Permissions },
+  owner: string,
+  write: boolean | undefined,
+): Promise<Permissions> {
+  if (write !== undefined) {
+    await requireKnown(db, workspace_id, "owner", owner);
+    return { ...entries, [owner]: write };
+  }
+  const { [owner]: before, ...others } = entries;
+  if (before === undefined) throw new BadRequest(`body field \`owner\`: ${owner} has no entry of ${of}`);
+  return others;
+}
+
 async function userExists(db: Reader, workspace_id: string, username: string): Promise<boolean> {
   const rows = await db
     .select({ username: workspaceMembers.username })

@@ -5,7 +5,7 @@ import * as folders from "../folders/service.ts";
 import * as groups from "../groups/service.ts";
 import { canRead, type Permissions, requireWrite } from "../permissions.ts";
 import { entriesOf, KINDS, storeEntries } from "./kinds.ts";
-import { checkName, requireKnown, toldOf } from "./names.ts";
+import { checkName, toldOf, withEntry } from "./names.ts";
 
 /** What has entries, and how they are read and changed. Each refuses who may not. */
 interface Entries {
@@ -46,12 +46,8 @@ function itemEntries(kind: string): Entries {
         await tx.lock(`${kind} ${workspace_id} ${path}`);
         const entries = readable(ctx, path, await entriesOf(tx, items, workspace_id, path));
         requireWrite(caller.member, path, entries);
-        if (write !== undefined) await requireKnown(tx, workspace_id, "owner", owner);
-        const { [owner]: before, ...others } = entries;
-        if (write === undefined && before === undefined) {
-          throw new BadRequest(`body field \`owner\`: ${owner} has no entry of ${kind} ${path}`);
-        }
-        const changed = write === undefined ? others : { ...others, [owner]: write };
+        const of = `${kind} ${path}`;
+        const changed = await withEntry(tx, { workspace_id, of, entries }, owner, write);
         await storeEntries(app, tx, { kind: items, workspace_id, path }, changed);
       });
     },

@@ -5,9 +5,9 @@ import {
   type Operation,
   operation,
   optional,
+  pageOf,
   paging,
   responds,
-  toWindow,
 } from "../../http/operation.ts";
 import { isOwner } from "../permissions.ts";
 import * as service from "./service.ts";
@@ -52,10 +52,7 @@ export const listFolders = operation({
   summary: "List the folders the caller may read in",
   query: z.object(paging),
   responds: responds.json(z.array(FolderRecord)),
-  run: async (ctx, { query }) => {
-    const { offset, limit } = toWindow(query);
-    return (await service.listFolders(ctx)).slice(offset, offset + limit).map(toRecord);
-  },
+  run: async (ctx, { query }) => pageOf(await service.listFolders(ctx), query).map(toRecord),
 });
 
 export const listFolderNames = operation({

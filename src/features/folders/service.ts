@@ -4,9 +4,10 @@ import type { WorkspaceContext } from "../../context.ts";
 import { startsWith } from "../../database/conditions.ts";
 import type { Reader, Tx } from "../../database/database.ts";
 import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
+import { checkPlaceName } from "../../lib/paths.ts";
 import { jobs } from "../../queue/tables.ts";
-import { countAt, KINDS } from "../acls/kinds.ts";
-import { checkName, requireKnown, toldOf } from "../acls/names.ts";
+import { countAt, isPlaceUsed, KINDS } from "../acls/kinds.ts";
+import { checkName, requireKnown, toldOf, withEntry } from "../acls/names.ts";
 import { drafts } from "../drafts/tables.ts";
 import { folderRight, type Permissions } from "../permissions.ts";
 import { forgetMembers } from "../workspaces/members.ts";
@@ -18,16 +19,6 @@ export interface NewFolder {
   summary?: string | undefined;
   owners?: string[] | undefined;
   extra_perms?: Permissions | undefined;
-}
-
-const FOLDER_NAME = /^[\w-]{1,50}$/;
-
-/** @throws BadRequest when the text cannot name a folder */
-function checkFolderName(name: string): string {
-  if (FOLDER_NAME.test(name)) return name;
-  throw new BadRequest(
-    `"${name.slice(0, 60)}" cannot be a folder: use letters, digits, _ and -, 50 characters at most`,
-  );
 }
 
 /** One folder, whoever asks. */
@@ -87,7 +78,7 @@ function requireOwner(ctx: WorkspaceContext, folder: Folder): void {
 export async function createFolder(ctx: WorkspaceContext, body: NewFolder): Promise<void> {
   const { member } = ctx.caller;
   const { workspace_id } = member;
-  const name = checkFolderName(body.name);
+  const name = checkPlaceName("folder", body.name);
   const owners = checkOwners(body.owners ?? []);
   const extra_perms = checkEntries(body.extra_perms ?? {});
   await ctx.write({ resource: name }, async (tx) => {
@@ -171,17 +162,15 @@ export async function setEntry(
   write: boolean | undefined,
 ): Promise<void> {
   await change(ctx, name, toldOf("folder", owner, write), async (folder, tx) => {
-    if (write !== undefined) await requireKnown(tx, folder.workspace_id, "owner", owner);
     if (folder.owners.includes(owner) && write !== true) {
       throw new BadRequest(
         `body field \`owner\`: ${owner} owns folder ${name}: use folders/removeowner first`,
       );
     }
-    const { [owner]: before, ...others } = folder.extra_perms;
-    if (write === undefined && before === undefined) {
-      throw new BadRequest(`body field \`owner\`: ${owner} has no entry in folder ${name}`);
-    }
-    return { extra_perms: write === undefined ? others : { ...others, [owner]: write } };
+    const { workspace_id, extra_perms: entries } = folder;
+    return {
+      extra_perms: await withEntry(tx, { workspace_id, of: `folder ${name}`, entries }, owner, write),
+    };
   });
 }
 
@@ -213,8 +202,9 @@ export async function usageOf(ctx: WorkspaceContext, name: string): Promise<Reco
   return usage;
 }
 
-type Lock = (tx: Tx, workspace_id: string, name: string) => Promise<void>;
-const lock: Lock = (tx, workspace_id, name) => tx.lock(`folder ${workspace_id} ${name}`);
+function lock(tx: Tx, workspace_id: string, name: string): Promise<void> {
+  return tx.lock(`folder ${workspace_id} ${name}`);
+}
 
 /** Changes a folder as its owner. `parameters` stand in the audit row. */
 async function change(
@@ -257,9 +247,7 @@ async function store(
 /** Whether anything stands in a folder that is not there, or has run there. */
 async function isUsed(db: Reader, workspace_id: string, name: string): Promise<boolean> {
   const place = `f/${name}`;
-  for (const kind of Object.values(KINDS)) {
-    if ((await countAt(db, kind, workspace_id, place, { all: true })) > 0) return true;
-  }
+  if (await isPlaceUsed(db, workspace_id, place)) return true;
   const [draft] = await db
     .select({ path: drafts.path })
     .from(drafts)

@@ -3,11 +3,10 @@ import { and, asc, eq } from "drizzle-orm";
 import type { App, UserContext } from "../../context.ts";
 import type { Reader, Tx } from "../../database/database.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
-import { checkEmail } from "../../lib/paths.ts";
+import { checkEmail, checkPlaceName } from "../../lib/paths.ts";
 import { EVERYBODY } from "../permissions.ts";
 import { users } from "../users/tables.ts";
 import { forgetMembers } from "../workspaces/members.ts";
-import { checkGroupName } from "./service.ts";
 import { type InstanceGroup, instanceGroupMembers, instanceGroups } from "./tables.ts";
 
 export type GroupWithEmails = InstanceGroup & { emails: string[] };
@@ -38,7 +37,7 @@ export async function getGroup(db: Reader, name: string): Promise<GroupWithEmail
 /** @throws BadRequest for what cannot name a group of the instance */
 function checkName(name: string): string {
   if (name === EVERYBODY) throw new BadRequest(`"${EVERYBODY}" is the group of everybody in a workspace`);
-  return checkGroupName(name);
+  return checkPlaceName("group", name);
 }
 
 /** @throws BadRequest for a bad or taken name */

@@ -1,13 +1,5 @@
 import { z } from "zod";
-import {
-  flag,
-  type Operation,
-  operation,
-  optional,
-  paging,
-  responds,
-  toWindow,
-} from "../../http/operation.ts";
+import { flag, type Operation, operation, optional, pageOf, paging, responds } from "../../http/operation.ts";
 import * as service from "./service.ts";
 
 const base = "/w/{workspace}/groups" as const;
@@ -35,10 +27,7 @@ export const listGroups = operation({
   summary: "List the groups of the workspace",
   query: z.object(paging),
   responds: responds.json(z.array(GroupRecord), "groups without their members"),
-  run: async (ctx, { query }) => {
-    const { offset, limit } = toWindow(query);
-    return (await service.listGroups(ctx)).slice(offset, offset + limit);
-  },
+  run: async (ctx, { query }) => pageOf(await service.listGroups(ctx), query),
 });
 
 const listGroupNames = operation({

@@ -3,25 +3,19 @@ import { and, asc, eq } from "drizzle-orm";
 import type { WorkspaceContext } from "../../context.ts";
 import type { Reader, Tx } from "../../database/database.ts";
 import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
-import { countAt, KINDS } from "../acls/kinds.ts";
-import { dropName, groupExists, isMentioned, requireKnown, toldOf } from "../acls/names.ts";
+import { checkPlaceName } from "../../lib/paths.ts";
+import { isPlaceUsed } from "../acls/kinds.ts";
+import { dropName, groupExists, isMentioned, toldOf, withEntry } from "../acls/names.ts";
 import { EVERYBODY, entryFor, isInGroup } from "../permissions.ts";
 import { forgetMembers } from "../workspaces/members.ts";
 import { workspaceMembers } from "../workspaces/tables.ts";
 import { type Group, groupMembers, groups, instanceGroups } from "./tables.ts";
 
-const GROUP_NAME = /^[\w-]{1,50}$/;
-
-/** @throws BadRequest when the text cannot name a group */
-export function checkGroupName(name: string): string {
-  if (GROUP_NAME.test(name)) return name;
-  throw new BadRequest(
-    `"${name.slice(0, 60)}" cannot be a group: use letters, digits, _ and -, 50 characters at most`,
-  );
-}
-
 const at = (workspace_id: string, name: string) =>
   and(eq(groups.workspace_id, workspace_id), eq(groups.name, name));
+
+const inGroup = (workspace_id: string, name: string) =>
+  and(eq(groupMembers.workspace_id, workspace_id), eq(groupMembers.name, name));
 
 const everybody = (workspace_id: string): Group => ({
   workspace_id,
@@ -77,9 +71,9 @@ export async function membersOf(ctx: WorkspaceContext, name: string): Promise<st
       : await people
           .innerJoin(
             groupMembers,
-            and(eq(groupMembers.workspace_id, workspace_id), eq(groupMembers.email, workspaceMembers.email)),
+            and(inGroup(workspace_id, name), eq(groupMembers.email, workspaceMembers.email)),
           )
-          .where(and(inWorkspace, eq(groupMembers.name, name)));
+          .where(inWorkspace);
   return rows.map(({ username }) => username);
 }
 
@@ -103,7 +97,7 @@ export async function createGroup(
 ): Promise<void> {
   const { member } = ctx.caller;
   const { workspace_id } = member;
-  const name = checkGroupName(body.name);
+  const name = checkPlaceName("group", body.name);
   await ctx.write({ resource: name }, async (tx) => {
     await lock(tx, workspace_id, name);
     if (await groupExists(tx, workspace_id, name)) throw new BadRequest(`there is a group ${name} already`);
@@ -122,10 +116,8 @@ export async function createGroup(
 }
 
 async function hasRights(db: Reader, workspace_id: string, name: string): Promise<boolean> {
-  for (const kind of Object.values(KINDS)) {
-    if ((await countAt(db, kind, workspace_id, `g/${name}`, { all: true })) > 0) return true;
-  }
-  return isMentioned(db, workspace_id, `g/${name}`);
+  const place = `g/${name}`;
+  return (await isPlaceUsed(db, workspace_id, place)) || isMentioned(db, workspace_id, place);
 }
 
 /** @throws NotFound, Forbidden */
@@ -148,12 +140,10 @@ export async function setEntry(
   manager: boolean | undefined,
 ): Promise<void> {
   await change(ctx, name, toldOf("group_", owner, manager), async (group, tx) => {
-    if (manager !== undefined) await requireKnown(tx, group.workspace_id, "owner", owner);
-    const { [owner]: before, ...others } = group.extra_perms;
-    if (manager === undefined && before === undefined) {
-      throw new BadRequest(`body field \`owner\`: ${owner} has no entry in group ${name}`);
-    }
-    return { extra_perms: manager === undefined ? others : { ...others, [owner]: manager } };
+    const { workspace_id, extra_perms: entries } = group;
+    return {
+      extra_perms: await withEntry(tx, { workspace_id, of: `group ${name}`, entries }, owner, manager),
+    };
   });
 }
 
@@ -184,45 +174,41 @@ export async function deleteGroup(ctx: WorkspaceContext, name: string): Promise<
     await lock(tx, workspace_id, name);
     requireManager(ctx, await getGroup(ctx, name, tx));
     await tx.delete(groups).where(at(workspace_id, name));
-    await tx
-      .delete(groupMembers)
-      .where(and(eq(groupMembers.workspace_id, workspace_id), eq(groupMembers.name, name)));
+    await tx.delete(groupMembers).where(inGroup(workspace_id, name));
     await dropName(ctx.app, tx, workspace_id, `g/${name}`);
   });
 }
 
 /** @throws NotFound for an unknown group or user, Forbidden, BadRequest for the group of everybody */
 export async function addUser(ctx: WorkspaceContext, name: string, username: string): Promise<void> {
-  refuseEverybody(name, "has everybody in it");
-  await ctx.write({ resource: name, parameters: { username } }, async (tx) => {
-    const { workspace_id } = ctx.caller.member;
-    await lock(tx, workspace_id, name);
-    requireManager(ctx, await getGroup(ctx, name, tx));
-    const email = await emailOf(tx, workspace_id, username);
-    await tx.insert(groupMembers).values({ workspace_id, name, email }).onConflictDoNothing();
-    tx.afterCommit(() => forgetMembers(ctx.app, workspace_id));
+  await changeMembers(ctx, name, username, async (tx, member) => {
+    await tx.insert(groupMembers).values(member).onConflictDoNothing();
   });
 }
 
 /** @throws NotFound also for who is not in it, Forbidden, BadRequest for the group of everybody */
 export async function removeUser(ctx: WorkspaceContext, name: string, username: string): Promise<void> {
+  await changeMembers(ctx, name, username, async (tx, { workspace_id, email }) => {
+    const removed = await tx
+      .delete(groupMembers)
+      .where(and(inGroup(workspace_id, name), eq(groupMembers.email, email)))
+      .returning({ email: groupMembers.email });
+    if (removed.length === 0) throw new NotFound(`user ${username} in group ${name}`);
+  });
+}
+
+async function changeMembers(
+  ctx: WorkspaceContext,
+  name: string,
+  username: string,
+  work: (tx: Tx, member: typeof groupMembers.$inferInsert) => Promise<void>,
+): Promise<void> {
   refuseEverybody(name, "has everybody in it");
   await ctx.write({ resource: name, parameters: { username } }, async (tx) => {
     const { workspace_id } = ctx.caller.member;
     await lock(tx, workspace_id, name);
     requireManager(ctx, await getGroup(ctx, name, tx));
-    const email = await emailOf(tx, workspace_id, username);
-    const removed = await tx
-      .delete(groupMembers)
-      .where(
-        and(
-          eq(groupMembers.workspace_id, workspace_id),
-          eq(groupMembers.name, name),
-          eq(groupMembers.email, email),
-        ),
-      )
-      .returning({ email: groupMembers.email });
-    if (removed.length === 0) throw new NotFound(`user ${username} in group ${name}`);
+    await work(tx, { workspace_id, name, email: await emailOf(tx, workspace_id, username) });
     tx.afterCommit(() => forgetMembers(ctx.app, workspace_id));
   });
 }

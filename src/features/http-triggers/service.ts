@@ -14,6 +14,7 @@ import { forgetRoutes } from "./table.ts";
 import { type HttpTrigger, httpTriggers } from "./tables.ts";
 
 export const routes = new TriggerStore<HttpTrigger>(httpTriggers, {
+  kind: "http_trigger",
   one: "an HTTP route",
   anew: () => ({}),
   changed: forgetRoutes,

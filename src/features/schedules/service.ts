@@ -21,6 +21,7 @@ export const schedulerOf = perApp<App, { wake(): void }>(() => ({ wake: () => {}
 type OfRuns = "failed_times" | "failed_job" | "recovered_times" | "error" | "next_at";
 
 export const store = new TriggerStore<Schedule, OfRuns>(schedules, {
+  kind: "schedule",
   one: "a schedule",
   anew: ({ schedule, timezone, enabled }, now) => ({
     error: null,

@@ -23,6 +23,8 @@ type Columns = typeof schedules;
 export type Written<Row extends Common, Own extends keyof Row = never> = Omit<Row, Settled | Own>;
 
 interface Kind<Row, Own extends keyof Row> {
+  /** As acls/kinds.ts names it, whose changes hold the same lock. */
+  kind: "schedule" | "http_trigger" | "websocket_trigger";
   /** As it is called, such as `a schedule`. */
   one: string;
   /** What each change sets anew. */
@@ -155,7 +157,8 @@ export class TriggerStore<Row extends Common, Own extends keyof Row = never> {
     const { path, changes, parameters } = what;
     const { path: to = path } = changes;
     await ctx.write({ resource: path, parameters }, async (tx) => {
-      await this.#lock(ctx, tx, to);
+      // Always in the same order: two that change places would wait for each other.
+      for (const place of [...new Set([path, to])].sort()) await this.#lock(ctx, tx, place);
       const row = { ...(await this.get(ctx, path, tx)), ...changes };
       if (to !== path) await this.#refuseTaken(ctx, tx, to);
       await check?.(tx);
@@ -187,7 +190,7 @@ export class TriggerStore<Row extends Common, Own extends keyof Row = never> {
   }
 
   #lock({ caller }: WorkspaceContext, tx: Tx, path: string): Promise<void> {
-    return tx.lock(`${this.what} ${caller.member.workspace_id} ${path}`);
+    return tx.lock(`${this.#kind.kind} ${caller.member.workspace_id} ${path}`);
   }
 
   async #refuseTaken(ctx: WorkspaceContext, tx: Tx, path: string): Promise<void> {

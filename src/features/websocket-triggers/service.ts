@@ -16,6 +16,7 @@ type Listening = "error" | "server_id" | "last_server_ping";
 
 /** Whoever listens to a trigger as it was before has no hold on it any more. */
 export const triggers = new TriggerStore<WebsocketTrigger, Listening>(websocketTriggers, {
+  kind: "websocket_trigger",
   one: "a WebSocket trigger",
   anew: () => ({ error: null, server_id: null, last_server_ping: null }),
   changed: (app) => listenerOf(app).wake(),
