@@ -1,5 +1,6 @@
 /** Waiting for the end of a job that is somebody else's to run. */
-import { getCompletedJobResult, getJobById } from "../../src/features/jobs/operations.ts";
+import { getCompletedJobResult } from "../../src/features/jobs/completed-operations.ts";
+import { getJobById } from "../../src/features/jobs/operations.ts";
 import { type JobRecord, TOO_BIG } from "../../src/features/jobs/records.ts";
 import { CliError, EXIT } from "../terminal/failure.ts";
 import { withInterrupt } from "../terminal/interrupt.ts";

@@ -65,11 +65,8 @@ async function submissionOf(
   return {
     kind: "preview",
     script_path: hub_script_path || undefined,
-    script_hash: undefined,
     language: "bun",
     tag: "bun",
-    priority: 0,
-    timeout_s: undefined,
     raw_code: SCRIPT,
     args: text,
     visible_to_owner: true,

@@ -5,7 +5,7 @@ import type { App } from "../../context.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
 import { type Operation, operation, responds } from "../../http/operation.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
-import { pick } from "../jobs/operations.ts";
+import { pick } from "../jobs/completed-operations.ts";
 import { JobRecord, toRecord } from "../jobs/records.ts";
 import { getJob } from "../jobs/service.ts";
 import { findStep } from "./run/find-step.ts";

@@ -99,11 +99,8 @@ async function batchSubmission(ctx: WorkspaceContext, body: z.output<typeof Batc
   return {
     kind: body.kind === "noop" ? "noop" : "preview",
     script_path: raw?.path ?? undefined,
-    script_hash: undefined,
     language: raw?.language ?? "bun",
     tag: tag ?? raw?.language ?? "noop",
-    priority: 0,
-    timeout_s: undefined,
     raw_code: raw?.content,
     raw_lock: raw?.lock ?? undefined,
     args: "{}",

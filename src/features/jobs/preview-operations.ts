@@ -43,10 +43,8 @@ async function previewSubmission(preview: Preview, options: RunOptions): Promise
   return {
     kind: isCode ? "preview" : "identity",
     script_path: preview.path ?? undefined,
-    script_hash: undefined,
     language: preview.language,
     tag: options.tag ?? preview.tag ?? preview.language,
-    priority: 0,
     timeout_s: options.timeout,
     raw_code: isCode ? (preview.content ?? "") : undefined,
     raw_lock: preview.lock ?? undefined,
@@ -150,11 +148,8 @@ function lockSubmission({ raw_scripts, entrypoint }: z.output<typeof Dependencie
   return {
     kind: "dependencies",
     script_path: script.script_path,
-    script_hash: undefined,
     language: script.language,
     tag: "dependency",
-    priority: 0,
-    timeout_s: undefined,
     raw_code: script.raw_code,
     args: "{}",
     visible_to_owner: true,

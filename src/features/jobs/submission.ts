@@ -27,12 +27,12 @@ export interface RunOptions {
 
 export interface Submission {
   kind: JobKind;
-  script_path: string | undefined;
-  script_hash: string | undefined;
-  language: string | undefined;
+  script_path?: string | undefined;
+  script_hash?: string | undefined;
+  language?: string | undefined;
   tag: string;
-  priority: number;
-  timeout_s: number | undefined;
+  priority?: number | undefined;
+  timeout_s?: number | undefined;
   raw_code?: string | undefined;
   raw_lock?: string | undefined;
   /** JSON text of a flow that is not deployed. */
@@ -87,8 +87,6 @@ export async function flowSubmission(
     kind: "flow",
     flow: { version: flow.version, value },
     script_path: flow.path,
-    script_hash: undefined,
-    language: undefined,
     tag: interpolate(options.tag || flow.tag || "flow", scope),
     priority: value.priority ?? flow.priority,
     timeout_s: shorter(options.timeout, flow.timeout_s),

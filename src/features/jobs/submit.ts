@@ -143,7 +143,7 @@ function toRow(
     script_hash: submission.script_hash ?? null,
     language: submission.language ?? null,
     tag: submission.tag,
-    priority: submission.priority,
+    priority: submission.priority ?? 0,
     timeout_s: submission.timeout_s ?? null,
     raw_code: submission.raw_code ?? null,
     raw_lock: submission.raw_lock ?? null,
