@@ -32,7 +32,7 @@ export function isInGroup({ groups }: Person, group: string): boolean {
 }
 
 /** Whether a name, `u/<user>` or `g/<group>`, means this member. */
-function isMeant(member: Person, name: string): boolean {
+export function isMeant(member: Person, name: string): boolean {
   if (name.startsWith("g/")) return isInGroup(member, name.slice(2));
   return name === `u/${member.username}`;
 }

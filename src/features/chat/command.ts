@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { App } from "../../context.ts";
 import { SvcError } from "../../errors.ts";
 import { inBackground } from "../../lib/background.ts";
+import { CHAT } from "../groups/server-groups.ts";
 import { submitAsGroup } from "../handlers/submit-as-group.ts";
 import { targetOfHandler } from "../handlers/target.ts";
 import { signedRequest } from "../jobs/signatures.ts";
@@ -13,8 +14,6 @@ import { signingSecret } from "./product.ts";
 const MAX_FORM = 100_000;
 /** The product gives up after 3 s. */
 const ANSWER_MS = 2_500;
-/** What commands start runs as this group, to which an admin gives rights as to others. */
-const GROUP = "chat";
 
 const Command = z.looseObject({
   team_id: z.string().regex(/^\w{1,50}$/),
@@ -64,7 +63,7 @@ async function start(app: App, command: z.output<typeof Command>): Promise<strin
   const { workspace_id, script } = connected;
   const trigger = {
     workspace_id,
-    group: GROUP,
+    group: CHAT,
     kind: "chat",
     created_by: `chat-${command.user_name}`,
   } as const;

@@ -9,6 +9,7 @@ import { dropName, groupExists, isMentioned, toldOf, withEntry } from "../acls/n
 import { EVERYBODY, entryFor, isInGroup } from "../permissions.ts";
 import { forgetMembers } from "../workspaces/members.ts";
 import { workspaceMembers } from "../workspaces/tables.ts";
+import { SERVER_GROUPS } from "./server-groups.ts";
 import { type Group, groupMembers, groups, instanceGroups } from "./tables.ts";
 
 const at = (workspace_id: string, name: string) =>
@@ -101,6 +102,9 @@ export async function createGroup(
   await ctx.write({ resource: name }, async (tx) => {
     await lock(tx, workspace_id, name);
     if (await groupExists(tx, workspace_id, name)) throw new BadRequest(`there is a group ${name} already`);
+    if (!member.is_admin && SERVER_GROUPS.includes(name)) {
+      throw new Forbidden(`jobs that the server starts run as g/${name}: an admin has to make the group`);
+    }
     if (!member.is_admin && (await hasRights(tx, workspace_id, name))) {
       throw new Forbidden(
         `something is g/${name}'s from before, which would be yours: an admin has to make the group`,

@@ -6,6 +6,7 @@ import { BadRequest, NotFound, SvcError, Unavailable } from "../../errors.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
 import { raiseAlert } from "../alerts/service.ts";
 import { flows } from "../flows/tables.ts";
+import { ERROR_HANDLERS } from "../groups/server-groups.ts";
 import { contextOf, submissionOf, submitTriggered } from "../jobs/triggered.ts";
 import { type Schedule, schedules } from "../schedules/tables.ts";
 import { findLatest } from "../scripts/versions.ts";
@@ -22,9 +23,6 @@ import { targetOfHandler } from "./target.ts";
 const MAX_TRIES = 5;
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 60_000;
-
-/** The workspace's error handler runs as this group, to which an admin gives rights as to others. */
-const GROUP = "error_handler";
 
 /** Which handler is started, and how. */
 interface Wanted {
@@ -94,7 +92,7 @@ async function ofWorkspace(app: App, job: Job, schedule: Schedule | undefined): 
   if (job.status === "canceled" && error_handler_muted_on_cancel) return undefined;
   if (schedule?.ws_error_handler_muted || (await isMuted(app, job))) return undefined;
   const args = errorArguments(job, error_handler_extra_args);
-  return { handler: error_handler, args, created_by: GROUP, runs_as: { group: GROUP } };
+  return { handler: error_handler, args, created_by: ERROR_HANDLERS, runs_as: { group: ERROR_HANDLERS } };
 }
 
 /** Whether the script or flow says that it wants none. */

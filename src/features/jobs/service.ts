@@ -11,12 +11,13 @@ import { type Job, jobs } from "../../queue/tables.ts";
 import { settleWithoutLock } from "../flows/locks.ts";
 import { cancelFlow, endJob } from "../flows/run/runs.ts";
 import { noteEnd } from "../handlers/outbox.ts";
-import { isOwner, ownedBy } from "../permissions.ts";
+import { isMeant, isOwner, namesOf, ownedBy } from "../permissions.ts";
 import { isAllowed, tagsOf } from "../tokens/scopes.ts";
 import { canceledResult } from "./canceled.ts";
 
 /**
- * The job, when the caller may see it: its runner, an admin, or an owner of its path unless it was made invisible.
+ * The job, when the caller may see it: whoever it runs as, which may be a group; an admin; or an owner of its path unless
+ * it was made invisible.
  * @throws NotFound; BadRequest when nobody asks for somebody's job
  */
 export async function getJob(ctx: Context, workspace_id: string, id: string): Promise<Job> {
@@ -57,7 +58,7 @@ export function mayRead(
 ): boolean {
   const { member, identity } = caller;
   if (!member || tagsOf(identity)?.includes(job.tag) === false) return false;
-  if (member.is_admin || job.permissioned_as === `u/${member.username}`) return true;
+  if (member.is_admin || isMeant(member, job.permissioned_as)) return true;
   if (job.email === member.email || job.started_by === member.email) return true;
   return job.visible_to_owner && job.script_path !== null && isOwner(member, job.script_path);
 }
@@ -68,7 +69,7 @@ export function visibleTo({ member, identity }: WorkspaceContext["caller"]): SQL
   const isTagged = tags && inArray(jobs.tag, tags);
   if (member.is_admin) return isTagged;
   const isTheirs = or(
-    eq(jobs.permissioned_as, `u/${member.username}`),
+    inArray(jobs.permissioned_as, [...namesOf(member)]),
     eq(jobs.email, member.email),
     eq(jobs.started_by, member.email),
     and(eq(jobs.visible_to_owner, true), ownedBy(member, jobs.script_path)),
