@@ -83,7 +83,7 @@ const ACTIONS: [action: Action, why: string, names: string][] = [
     "it runs code",
     "executeComponent addBatchJobs batchReRunJobs runPreview runWaitResultPreview runPreviewBundle runFlowPreview " +
       "runWaitResultFlowPreview runDependencies runDependenciesAsync runFlowDependencies runFlowDependenciesAsync " +
-      "runWorkflowAsCodeTask callAgentTools",
+      "runWorkflowAsCodeTask runDynamicSelect callAgentTools",
   ],
 ];
 const actions = new Map(

@@ -34,6 +34,7 @@ import { instanceOperations } from "./instance/operations.ts";
 import { sendStats } from "./instance/statistics.ts";
 import { batchOperations } from "./jobs/batch-operations.ts";
 import { cancelOperations } from "./jobs/cancel-operations.ts";
+import { choiceOperations } from "./jobs/choice-operations.ts";
 import { completedOperations } from "./jobs/completed-operations.ts";
 import { countOperations } from "./jobs/count-operations.ts";
 import { deleteOperations } from "./jobs/delete-operations.ts";
@@ -169,6 +170,7 @@ export const features: Feature[] = [
   { file: "src/features/jobs/workflow-operations.ts", operations: workflowOperations },
   { file: "src/features/jobs/batch-operations.ts", operations: batchOperations },
   { file: "src/features/jobs/operations.ts", operations: jobOperations },
+  { file: "src/features/jobs/choice-operations.ts", operations: choiceOperations },
   { file: "src/features/jobs/completed-operations.ts", operations: completedOperations },
   { file: "src/features/jobs/list-operations.ts", operations: listOperations },
   { file: "src/features/jobs/count-operations.ts", operations: countOperations },

@@ -1,6 +1,7 @@
-/** Jobs that run another function of a script than main: those that a running job makes of its own code. */
+/** Jobs that run another function of a script than main: those that a running job makes of its own code, and choices. */
 import { BadRequest } from "../../errors.ts";
 import { analyseScript } from "../../languages/analyse.ts";
+import type { Signature } from "../../languages/types.ts";
 import { sha256 } from "../../lib/ids.ts";
 import type { Job } from "../../queue/tables.ts";
 import type { RunnableVersion } from "../../runner/types.ts";
@@ -31,13 +32,26 @@ export function withoutOverride(args: string): string {
 }
 
 /**
+ * The signature of an exported function.
+ * @param what the code is called when it has no such function
+ * @throws BadRequest
+ */
+export async function signatureOf(
+  { language, content }: Pick<RunnableVersion, "language" | "content">,
+  entrypoint: string,
+  what: string,
+): Promise<Signature> {
+  const { signature } = await analyseScript(language, content, entrypoint);
+  if (!signature.has_main) throw new BadRequest(`${what} exports no function \`${entrypoint}\``);
+  return signature;
+}
+
+/**
  * A version with another function in the place of main.
  * @throws BadRequest when the script exports no such function
  */
 export async function versionWith(version: RunnableVersion, entrypoint: string): Promise<RunnableVersion> {
-  const { language, content } = version;
-  const { signature } = await analyseScript(language, content, entrypoint);
-  if (!signature.has_main) throw new BadRequest(`the script exports no function \`${entrypoint}\``);
+  const signature = await signatureOf(version, entrypoint, "the script");
   const id = sha256(`${version.id}\n${entrypoint}`).slice(0, 32);
   return { ...version, id, parameters: signature.parameters, preprocessor_parameters: undefined };
 }

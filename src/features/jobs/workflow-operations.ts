@@ -3,11 +3,10 @@ import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
 import { BadRequest, Forbidden } from "../../errors.ts";
 import { flag, type Operation, operation, responds } from "../../http/operation.ts";
-import { analyseScript } from "../../languages/analyse.ts";
 import type { Language } from "../../languages/types.ts";
 import type { Job } from "../../queue/tables.ts";
 import { deployedByHash } from "../scripts/versions.ts";
-import { withOverride } from "./entrypoints.ts";
+import { signatureOf, withOverride } from "./entrypoints.ts";
 import { AsyncQuery } from "./run-operations.ts";
 import { getJob } from "./service.ts";
 import type { Submission } from "./submission.ts";
@@ -20,9 +19,11 @@ async function checkFunction(ctx: WorkspaceContext, job: Job, entrypoint: string
   const content = job.script_hash
     ? (await deployedByHash(ctx.app, job.workspace_id, job.script_hash)).version.content
     : (job.raw_code ?? "");
-  const { signature } = await analyseScript(job.language as Language, content, entrypoint);
-  if (!signature.has_main)
-    throw new BadRequest(`the script of job ${job.id} exports no function \`${entrypoint}\``);
+  await signatureOf(
+    { language: job.language as Language, content },
+    entrypoint,
+    `the script of job ${job.id}`,
+  );
 }
 
 function taskSubmission(parent: Job, entrypoint: string, args: Record<string, unknown>): Submission {
