@@ -40,6 +40,21 @@ export const getJobLogs = operation({
   run: async (ctx, { workspace, id }) => readLog(ctx.app, (await getJob(ctx, workspace, id)).id),
 });
 
+/** Where a log is kept in files, they stand below their job's id: here it is one, whatever name is asked for. */
+const getJobLogFile = operation({
+  name: "getLogFileFromStore",
+  method: "GET",
+  path: `${open}/get_log_file/{file_path}`,
+  access: "anyone",
+  scope: read,
+  summary: "Read the log of the job whose id the path of a log file begins with",
+  responds: responds.text("the log"),
+  run: async (ctx, { workspace, file_path }) => {
+    const [id = ""] = file_path.split("/", 1);
+    return readLog(ctx.app, (await getJob(ctx, workspace, id)).id);
+  },
+});
+
 export const getJobArgs = operation({
   name: "getJobArgs",
   method: "GET",
@@ -129,6 +144,7 @@ export const getDatabaseClock = operation({
 export const jobOperations: Operation[] = [
   getJobById,
   getJobLogs,
+  getJobLogFile,
   getJobArgs,
   getJobUpdate,
   getJobUpdateStream,
