@@ -26,9 +26,15 @@ const NAMES = Object.keys(TARGETS);
 /** The program, and what it runs in threads of its own. */
 const ENTRIES = ["cli/main.ts", "src/expressions/thread.ts"];
 
+/**
+ * What stands in the folder it is started in is no part of the program: by default it would run the `preload` of a
+ * `bunfig.toml` there, and take settings from an `.env`.
+ */
+const ALONE = ["dotenv", "bunfig", "tsconfig", "package-json"].map((file) => `--no-compile-autoload-${file}`);
+
 /** @throws Error when Bun does not compile it; it has said why */
 async function compile(outfile: string, target?: string): Promise<void> {
-  const options = ["--compile", "--minify", "--sourcemap=none", `--outfile=${outfile}`];
+  const options = ["--compile", "--minify", "--sourcemap=none", ...ALONE, `--outfile=${outfile}`];
   if (target) options.push(`--target=${target}`);
   const build = Bun.spawn([process.execPath, "build", ...options, ...ENTRIES], {
     // What runs in threads is found by its path from here.

@@ -37,6 +37,10 @@ export function writeRuntimeFiles(directory: string): RuntimeFiles {
     mkdirSync(dirname(join(folder, name)), { recursive: true, mode: 0o700 });
     writeFileSync(join(folder, name), text, { mode: 0o600 });
   }
+  // Bun takes the nearest ones at or above a module: those above the data directory are not for scripts.
+  for (const name of ["tsconfig.json", "package.json"]) {
+    writeFileSync(join(directory, name), "{}\n", { mode: 0o600 });
+  }
   const child = join(folder, "runner", "child");
   const query = (language: string) => join(child, "query", `${language}.ts`);
   return {

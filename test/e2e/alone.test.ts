@@ -40,6 +40,35 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
     expect(await processesOf(data_dir)).toEqual([]);
   }, 60_000);
 
+  test("what stands in the folder it is started in is neither run nor taken for settings", async () => {
+    const { svc, folder } = place();
+    const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+    const mark = join(folder, "was-run");
+    write("foreign.ts", `require("fs").writeFileSync(${JSON.stringify(mark)}, ""); export default null;`);
+    const preload = `preload = [${JSON.stringify(join(folder, "foreign.ts"))}]`;
+    for (const name of ["bunfig.toml", ".bunfig.toml"]) write(name, preload);
+    for (const name of [".env", ".env.local", ".env.production"]) write(name, "SVC_PORT=none\nFOREIGN=1");
+    write("tsconfig.json", '{"compilerOptions":{"paths":{"*":["./foreign.ts"]}}}');
+    write("package.json", '{"name":"is-odd","exports":"./foreign.ts","workspaces":["**"]}');
+    write(
+      "job.ts",
+      `import { existsSync } from "node:fs";
+      import isOdd from "is-odd@3.0.1";
+      export const main = () => [isOdd(3), existsSync("/"), process.env.FOREIGN ?? null];`,
+    );
+    // The data directory is where it is by default: below that folder.
+    const env = { SVC_DATA_DIR: "" };
+    const ran = await svc(["run", "./job.ts"], { env });
+    expect([ran.code, JSON.parse(ran.out)]).toEqual([0, [true, true, null]]);
+    const demo = await svc(["demo", "--exit", "--port", "0"], { env });
+    expect([demo.code, demo.err]).toEqual([0, ""]);
+    const settings: { name: string; source: string }[] = JSON.parse(
+      (await svc(["config", "--json"], { env })).out,
+    );
+    expect(settings.find(({ name }) => name === "port")?.source).toBe("default");
+    expect(existsSync(mark)).toBe(false);
+  }, 60_000);
+
   test("dependencies are locked and installed by the executable itself", async () => {
     const { svc, folder } = place();
     writeFileSync(
