@@ -4,8 +4,8 @@ import type { Proxies } from "./proxies.ts";
 /** What decides whether a request comes from a page of this server. */
 export interface Site {
   proxies: Proxies;
-  /** The origin of the configured public address, where there is one. */
-  origin: string | undefined;
+  /** The origin of the public address as it is set now, where one is. */
+  readonly origin: string | undefined;
 }
 
 /**

@@ -75,6 +75,6 @@ function refusal(request: Request, site: Site): Unauthorized {
     return new Unauthorized("a valid token is needed");
   }
   return new Unauthorized("a valid token is needed: the cookie counts only for pages of this server", {
-    hint: "behind a proxy, set SVC_BASE_URL to the public address, or SVC_TRUSTED_PROXIES",
+    hint: "behind a proxy, set base_url (SVC_BASE_URL) to the public address, or SVC_TRUSTED_PROXIES",
   });
 }

@@ -29,7 +29,12 @@ export function mount(
   // What is malformed in a URL is told by `decode`, in this interface's own form.
   const h3 = new H3({ allowMalformedURL: true });
   const proxies = trustProxies(app.config.trusted_proxies);
-  const site: Site = { proxies, origin: originOf(app.config.base_url) };
+  const site: Site = {
+    proxies,
+    get origin() {
+      return originOf(app.settings.get("base_url"));
+    },
+  };
   const door = createFrontDoor(app, site);
   const delivered = new Set(operations.filter(isDelivery).map((op) => op.path));
   for (const op of operations) {

@@ -129,6 +129,30 @@ test("the public address is the server's own, wherever it listens", async () => 
   }
 });
 
+test("the public address may change while the server is up: its pages are then the new one's, and no longer the old", async () => {
+  await using changing = await startTestServer();
+  const { token: session } = await changing.user("ann");
+  const change = async (origin: string) => {
+    const headers = { cookie: `token=${session}`, origin };
+    return (await changing.as(undefined)("POST", "/users/tokens/create", {}, headers)).status;
+  };
+  const login = async (origin: string) => {
+    const credentials = { email: "ann@example.org", password: "ann-password" };
+    return (await changing.as(undefined)("POST", "/auth/login", credentials, { origin })).status;
+  };
+  const move = (value: string | null) => changing.operator("POST", "/settings/global/base_url", { value });
+  const first = "https://svc.example.org";
+  const second = "https://moved.example.org";
+  expect([await change(first), await login(first)]).toEqual([401, 403]);
+  await move(`${first}/`);
+  expect([await change(first), await login(first)]).toEqual([201, 200]);
+  await move(second);
+  expect([await change(first), await login(first)]).toEqual([401, 403]);
+  expect([await change(second), await login(second)]).toEqual([201, 200]);
+  await move(null);
+  expect([await change(second), await change(changing.url)]).toEqual([401, 201]);
+});
+
 describe("proxies", () => {
   const settled = (trusted: string, ip: string, forwarded: string) => {
     const request = new Request("http://localhost/", { headers: { "x-forwarded-for": forwarded } });
