@@ -88,6 +88,8 @@ export interface Context {
   readonly username: string;
   /** The request, whose `signal` is aborted when the caller hangs up; in-process calls of the CLI are requests too, handed over without a socket. */
   readonly request: Request;
+  /** What the lines of the log name the request by; undefined where something else than a call is the reason. */
+  readonly request_id: string | undefined;
   /**
    * A transaction that leaves the operation's audit row together with the change. `resource` names what was touched;
    * `parameters` are details that hold no secret; `by` is the e-mail of who logs in by this call; `as` says what was

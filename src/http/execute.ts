@@ -36,6 +36,7 @@ export interface Call {
   /** Path parameters, and `query` and `body` where the operation declares them: checked already. */
   input: Record<string, unknown>;
   request: Request;
+  request_id: string;
 }
 
 /**
@@ -58,6 +59,7 @@ export async function execute(app: App, hooks: Hooks, op: Operation, call: Call)
     caller,
     username,
     request: call.request,
+    request_id: call.request_id,
     write: (audited, work) =>
       app.db.write(async (tx) => {
         const value = await work(tx);

@@ -156,7 +156,7 @@ function toHandler(
       if (op.query) input.query = parseQuery(op, search);
       if (op.body)
         input.body = await parseBody(op, request, app.settings.get("request_size_limit_mb") * 1_000_000);
-      const value = await execute(app, hooks, op, { identity, input, request });
+      const value = await execute(app, hooks, op, { identity, input, request, request_id: id });
       // Whoever is told of a change must be able to rely on it.
       if (!op.ownWrites) await app.db.settled();
       response = successResponse(op.responds, value);

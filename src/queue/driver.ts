@@ -43,6 +43,7 @@ const SUBMITTED = [
   "preprocessor_input",
   "parent_job",
   "root_job",
+  "request_id",
   "visible_to_owner",
   "trigger_kind",
   "schedule_path",

@@ -38,6 +38,8 @@ export const jobs = table(
     preprocessed: boolean("preprocessed"),
     parent_job: text("parent_job"),
     root_job: text("root_job"),
+    /** The request that asked for it, or for the flow it is a step of: what the log's lines of both name. */
+    request_id: text("request_id"),
     visible_to_owner: boolean("visible_to_owner").notNull().default(true),
     trigger_kind: text("trigger_kind"),
     schedule_path: text("schedule_path"),

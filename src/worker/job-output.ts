@@ -6,6 +6,7 @@ import type { App } from "../context.ts";
 import type { Tx } from "../database/database.ts";
 import { SvcError } from "../errors.ts";
 import { readFrom, storeText } from "../features/jobs/logs.ts";
+import { aboutJob } from "../queue/about.ts";
 import type { Job } from "../queue/tables.ts";
 
 /** How often what a long job says goes to the database. */
@@ -37,7 +38,7 @@ class ResultTooLarge extends SvcError {
   override readonly name: string = "ResultTooLarge";
 }
 
-export function collectOutput(app: App, job: Pick<Job, "id" | "delete_after_use">): Output {
+export function collectOutput(app: App, job: Pick<Job, "id" | "request_id" | "delete_after_use">): Output {
   const tail = app.events.openTail(job.id);
   let stored = { log: 0, stream: 0 };
   let timer: ReturnType<typeof setInterval> | undefined;
@@ -73,7 +74,7 @@ export function collectOutput(app: App, job: Pick<Job, "id" | "delete_after_use"
       .catch((cause) => {
         // Tried again in its time: not at each word of a job that says much while the disk is full.
         refused = true;
-        app.log.warn({ job: job.id, error: String(cause) }, "a piece of log could not be stored yet");
+        app.log.warn({ ...aboutJob(job), error: String(cause) }, "a piece of log could not be stored yet");
       })
       .then(() => {
         flushing = undefined;
@@ -96,7 +97,7 @@ export function collectOutput(app: App, job: Pick<Job, "id" | "delete_after_use"
       tail.appendStream(text);
       said();
       if (flow_job === undefined) return;
-      forwarded ??= collectOutput(app, { id: flow_job, delete_after_use: job.delete_after_use });
+      forwarded ??= collectOutput(app, { ...job, id: flow_job });
       forwarded.stream(text);
     },
     forwardStream(id) {

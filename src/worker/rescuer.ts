@@ -4,6 +4,7 @@ import { raiseAlert } from "../features/alerts/service.ts";
 import { settleWithoutLock } from "../features/flows/locks.ts";
 import { endJob } from "../features/flows/run/runs.ts";
 import { canceledResult } from "../features/jobs/canceled.ts";
+import { aboutJob } from "../queue/about.ts";
 import { settlePlaces } from "../queue/concurrency.ts";
 import { finishJob, putBack } from "../queue/driver.ts";
 import { MAX_ATTEMPTS } from "../queue/states.ts";
@@ -54,7 +55,10 @@ export function createRescuer(app: App): Rescuer {
     try {
       await store(job, ending);
     } catch (cause) {
-      app.log.error({ job: job.id, error: String(cause) }, "a job that lost its worker could not be ended");
+      app.log.error(
+        { ...aboutJob(job), error: String(cause) },
+        "a job that lost its worker could not be ended",
+      );
     }
   }
 

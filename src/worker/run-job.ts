@@ -18,6 +18,7 @@ import { countJob } from "../features/workspaces/usage.ts";
 import { analyseScript } from "../languages/analyse.ts";
 import type { Dependency, Language } from "../languages/types.ts";
 import { sha256 } from "../lib/ids.ts";
+import { aboutJob } from "../queue/about.ts";
 import { settlePlaces } from "../queue/concurrency.ts";
 import { type Finish, finishJob, forgetOutput } from "../queue/driver.ts";
 import { isFrame } from "../queue/states.ts";
@@ -114,7 +115,7 @@ async function attempt(
   } catch (error) {
     if (signal.aborted) return abortedEnding(app, job, signal);
     if (!(error instanceof SvcError))
-      app.log.error({ job: job.id, error: String(error) }, "a job failed inside the server");
+      app.log.error({ ...aboutJob(job), error: String(error) }, "a job failed inside the server");
     const message =
       error instanceof SvcError ? error.message : "the server could not run the job; its log says more";
     return failure({ name: error instanceof SvcError ? error.name : "InternalErr", message });
@@ -231,14 +232,14 @@ async function finish(app: App, job: Job, ending: Ending, output: Output): Promi
       const stored = await store(app, job, ending, tries > MAX_WHOLE_TRIES ? undefined : output);
       if (stored) app.events.publishFinished({ id: job.id, workspace_id: job.workspace_id, ...stored });
       else {
-        app.log.warn({ job: job.id }, "a job ended here that another worker had been given");
+        app.log.warn(aboutJob(job), "a job ended here that another worker had been given");
         app.events.closeTail(job.id);
       }
       return;
     } catch (cause) {
       const wait = RETRY_MS[Math.min(tries, RETRY_MS.length - 1)]!;
       app.log.error(
-        { job: job.id, error: String(cause), again_in_ms: wait },
+        { ...aboutJob(job), error: String(cause), again_in_ms: wait },
         "a job's end could not be stored yet",
       );
       if (tries === MAX_WHOLE_TRIES && !(cause instanceof StorageFull)) {
@@ -289,7 +290,16 @@ async function store(
   if (!finished) return undefined;
   countJob(app, job, row.duration_ms);
   app.meters.runTime.observe(row.duration_ms / 1000);
+  if (app.log.isLevelEnabled("debug")) logEnd(app, job, row);
   return { status, result };
+}
+
+/** A line for each job that ends, where the log's level asks for it. What it was given and what came of it are not told. */
+function logEnd(app: App, job: Job, { status, duration_ms }: Finish): void {
+  const { workspace_id, kind, script_path, root_job } = job;
+  const about = { ...aboutJob(job), ...(root_job === null ? {} : { root_job }), workspace: workspace_id };
+  const what = { kind, ...(script_path === null ? {} : { path: script_path }) };
+  app.log.debug({ ...about, ...what, status, ms: duration_ms }, "a job ended");
 }
 
 /** What the row says of a job that leaves nothing behind. */

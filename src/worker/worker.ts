@@ -9,6 +9,7 @@
  */
 import { and, eq, inArray, sql } from "drizzle-orm";
 import type { App } from "../context.ts";
+import { aboutJob } from "../queue/about.ts";
 import { nextDue, queueDriver } from "../queue/claim.ts";
 import type { Consumer } from "../queue/queue.ts";
 import { type Job, jobs } from "../queue/tables.ts";
@@ -88,7 +89,7 @@ export function createWorker(app: App, takenTags: () => string[] | undefined): W
     runJob(app, job, controller.signal)
       .catch((cause) =>
         app.log.error(
-          { job: job.id, error: String(cause), stack: (cause as Error).stack },
+          { ...aboutJob(job), error: String(cause), stack: (cause as Error).stack },
           "a job could not be finished",
         ),
       )

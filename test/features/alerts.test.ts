@@ -6,8 +6,9 @@ import { join } from "node:path";
 import { eq, sql } from "drizzle-orm";
 import { loadConfig } from "../../src/config.ts";
 import { checkDisk } from "../../src/features/alerts/disk.ts";
-import { raiseAlert, tendAlerts } from "../../src/features/alerts/service.ts";
+import { forgetOldAlerts, raiseAlert } from "../../src/features/alerts/service.ts";
 import { criticalAlerts } from "../../src/features/alerts/tables.ts";
+import { tellDue } from "../../src/features/alerts/telling.ts";
 import { backgroundSettled } from "../../src/lib/background.ts";
 import { jobs } from "../../src/queue/tables.ts";
 import { startServer } from "../../src/server.ts";
@@ -47,6 +48,12 @@ async function later(ms: number, work: () => Promise<void>): Promise<void> {
   } finally {
     running.clock = clock;
   }
+}
+
+/** What the server does every now and then. */
+async function tellNow(): Promise<void> {
+  await tellDue(app());
+  await backgroundSettled(app());
 }
 
 /** A place elsewhere that takes what is posted to it. */
@@ -204,26 +211,125 @@ describe("the channels", () => {
     );
   });
 
-  test("hear of an alert whose server ended before it could tell", async () => {
+  test("that were away are told later, at growing intervals; those that heard of it are not told again", async () => {
+    let isUp = false;
+    using good = receiver();
+    using away = receiver(() => new Response("", { status: isUp ? 200 : 503 }));
+    await set("critical_error_channels", [{ webhook_url: good.url }, { webhook_url: away.url }]);
+    await raise("the moon is down");
+    await backgroundSettled(app());
+    expect([good.bodies.length, away.bodies.length]).toEqual([1, 1]);
+    const tries: number[] = [];
+    for (let minute = 0; minute < 60; minute++) {
+      await later(minute * 60_000, tellNow);
+      if (away.bodies.length > tries.length + 1) tries.push(minute);
+    }
+    // 10 s, 20 s, 40 s … after the try before, as the looks at each minute see it.
+    expect(tries).toEqual([1, 2, 3, 5, 8, 14, 25, 47]);
+    isUp = true;
+    await later(3 * 3_600_000, tellNow);
+    await later(6 * 3_600_000, tellNow);
+    expect([good.bodies.length, away.bodies.length]).toEqual([1, 10]);
+    expect((await list())[0].send_failures).toBeNull();
+  });
+
+  test("that stay away are given up after a day; one that is mended is told as it is then", async () => {
+    using mended = receiver();
+    await set("critical_error_channels", [{ webhook_url: "http://127.0.0.1:1/" }]);
+    await raise("the moon is down");
+    await backgroundSettled(app());
+    await set("critical_error_channels", [{ webhook_url: mended.url }]);
+    await later(3_600_000, tellNow);
+    expect(mended.bodies).toHaveLength(1);
+    await set("critical_error_channels", [{ webhook_url: "http://127.0.0.1:1/" }]);
+    await raise("the sun is down", { subject: "sun" });
+    await later(25 * 3_600_000, tellNow);
+    await set("critical_error_channels", [{ webhook_url: mended.url }]);
+    await later(50 * 3_600_000, tellNow);
+    expect(mended.bodies).toHaveLength(1);
+    expect((await list())[0].send_failures).toHaveLength(1);
+  });
+
+  test("are told no more of what somebody has acknowledged", async () => {
+    let isUp = false;
+    using hook = receiver(() => new Response("", { status: isUp ? 200 : 503 }));
+    await set("critical_error_channels", [{ webhook_url: hook.url }]);
+    await raise("the moon is down");
+    await raise("the sun is down", { subject: "sun" });
+    await backgroundSettled(app());
+    isUp = true;
+    const [sun, moon] = await list();
+    await expectOk(ask("POST", `/settings/critical_alerts/${moon.id}/acknowledge`));
+    await later(3_600_000, tellNow);
+    expect(hook.bodies.slice(2).map(({ id }) => id)).toEqual([sun.id]);
+  });
+
+  test("hear of an alert whose server ended before it told, or while it did, from one server alone", async () => {
     using hook = receiver();
     await set("critical_error_channels", [{ webhook_url: hook.url }]);
-    await raise("told at once");
-    await until(() => hook.bodies.length === 1 || undefined);
-    await app().db.write((tx) => tx.update(criticalAlerts).set({ sent_at: null }));
-    await tendAlerts(app());
-    // As two servers of one database would, at the same moment.
-    await later(120_000, async () => {
-      await Promise.all([tendAlerts(app()), tendAlerts(app())]);
-      await backgroundSettled(app());
-    });
-    expect(hook.bodies).toHaveLength(2);
-    await later(120_000, () => tendAlerts(app()));
-    await backgroundSettled(app());
-    await expectOk(ask("POST", "/settings/critical_alerts/acknowledge_all"));
-    await later(91 * 24 * 3_600_000, () => tendAlerts(app()));
-    expect(await list()).toEqual([]);
-    expect(hook.bodies).toHaveLength(2);
+    // As the transaction that stores an alert leaves it, and as a server that takes it up does.
+    const row = { alert_type: "critical_error", kind: "trial", count: 1, acknowledged: false } as const;
+    const now = new Date();
+    const stored = { ...row, created_at: now, last_raised_at: now };
+    await app().db.write((tx) =>
+      tx.insert(criticalAlerts).values([
+        { ...stored, key: "1", message: "not begun", next_try_at: now },
+        { ...stored, key: "2", message: "begun", next_try_at: new Date(Date.now() + 120_000), tries: 1 },
+      ]),
+    );
+    const heard = () => hook.bodies.map(({ message }) => message);
+    await Promise.all([tellNow(), tellNow()]);
+    expect(heard()).toEqual(["not begun"]);
+    await later(121_000, async () => void (await Promise.all([tellNow(), tellNow()])));
+    expect(heard()).toEqual(["not begun", "begun"]);
+    await later(3_600_000, tellNow);
+    expect(heard()).toHaveLength(2);
   });
+
+  test("are told by the server itself, soon after they are back", async () => {
+    let isUp = false;
+    using hook = receiver(() => new Response("", { status: isUp ? 200 : 503 }));
+    await set("critical_error_channels", [{ webhook_url: hook.url }]);
+    await raise("the moon is down");
+    await backgroundSettled(app());
+    isUp = true;
+    await later(60_000, async () => void (await until(() => hook.bodies.length === 2 || undefined)));
+  }, 30_000);
+});
+
+test("what was acknowledged is let go of after 90 days", async () => {
+  await raise("the moon is down");
+  await raise("the sun is down", { subject: "sun" });
+  await expectOk(ask("POST", `/settings/critical_alerts/${(await list())[0].id}/acknowledge`));
+  await later(89 * 24 * 3_600_000, () => forgetOldAlerts(app()));
+  expect(await list()).toHaveLength(2);
+  await later(91 * 24 * 3_600_000, () => forgetOldAlerts(app()));
+  expect((await list()).map(({ message }: any) => message)).toEqual(["the moon is down"]);
+});
+
+test("the alerts of a muted workspace stand as acknowledged; its admins mute it, and the channels hear of them", async () => {
+  using hook = receiver();
+  await set("critical_error_channels", [{ webhook_url: hook.url }]);
+  const acme = await server.workspace();
+  const { ask: userAsk } = await server.member("acme", "ann");
+  const path = "/w/acme/workspaces/critical_alerts/mute";
+  const mute = (mute_critical_alerts: unknown, as = acme.ask) => as("POST", path, { mute_critical_alerts });
+  const said = async () => (await acme.ask("GET", "/w/acme/workspaces/get_settings")).json();
+  expect((await mute(true, userAsk)).status).toBe(403);
+  expect((await mute("yes")).status).toBe(400);
+  expect((await mute(true)).text).toBe("critical alerts of workspace acme are muted");
+  expect(await said()).toMatchObject({ mute_critical_alerts: true });
+  for (const workspace_id of ["acme", "acme", "other"]) await raise("the moon is down", { workspace_id });
+  await backgroundSettled(app());
+  const standing = async () =>
+    (await list("?acknowledged=false")).map(({ workspace_id }: any) => workspace_id);
+  expect(await standing()).toEqual(["other"]);
+  expect((await list("?acknowledged=true")).map(({ count }: any) => count)).toEqual([2]);
+  expect(hook.bodies.map(({ workspace_id }) => workspace_id)).toEqual(["acme", "other"]);
+  expect((await mute(false)).text).toContain("no longer muted");
+  expect(await said()).not.toHaveProperty("mute_critical_alerts");
+  await raise("the sun is down", { workspace_id: "acme", subject: "sun" });
+  expect(await standing()).toEqual(["acme", "other"]);
 });
 
 describe("test_critical_channels", () => {

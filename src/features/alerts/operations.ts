@@ -4,6 +4,7 @@ import { moment, type Operation, operation, responds, wholeNumber } from "../../
 import { check } from "../settings/check.ts";
 import type { CriticalChannel } from "../settings/values.ts";
 import { nameOf, reasonOf, send } from "./channels.ts";
+import { muteCriticalAlerts } from "./mute.ts";
 import { acknowledge, acknowledgeAll, listAlerts } from "./service.ts";
 
 const CriticalAlert = z.object({
@@ -111,4 +112,5 @@ export const alertOperations: Operation[] = [
   acknowledgeAllCriticalAlerts,
   acknowledgeCriticalAlert,
   testCriticalChannels,
+  muteCriticalAlerts,
 ];

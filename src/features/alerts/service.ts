@@ -1,21 +1,17 @@
 /**
  * Critical alerts: raised where something happens that the operator must know of, stored first and told to the
- * channels of the setting `critical_error_channels` after the commit.
+ * channels after the commit (`telling.ts`).
  */
-import { and, count, desc, eq, gt, isNull, lt } from "drizzle-orm";
+import { and, count, desc, eq, gt, lt } from "drizzle-orm";
 import type { App, Context } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { NotFound } from "../../errors.ts";
-import { inBackground } from "../../lib/background.ts";
-import { nameOf, reasonOf, type SendFailure, send } from "./channels.ts";
+import { workspaceSettings } from "../workspaces/tables.ts";
 import { criticalAlerts } from "./tables.ts";
+import { tell } from "./telling.ts";
 
 /** The same alert raised again within this time is counted, not told again, as long as nobody acknowledged it. */
 const SAME_MS = 24 * 3_600_000;
-/** An alert that is older and still unsent belongs to a process that ended before it could tell. */
-const UNSENT_MS = 60_000;
-/** An alert of before this says nothing new: it is not sent any more. */
-const STALE_MS = 24 * 3_600_000;
 /** For this long acknowledged alerts are kept. */
 const KEPT_MS = 90 * 24 * 3_600_000;
 
@@ -56,13 +52,14 @@ async function store(app: App, tx: Tx, alert: NewAlert): Promise<number | undefi
   const alert_type = alert.recovered ? "recovered_critical_error" : "critical_error";
   const key = [alert_type, alert.kind, alert.workspace_id ?? "", alert.subject ?? ""].join(" ");
   await tx.lock(`alert ${key}`);
+  const muted = await isMuted(tx, alert.workspace_id);
   const [same] = await tx
     .select({ id: criticalAlerts.id, count: criticalAlerts.count })
     .from(criticalAlerts)
     .where(
       and(
         eq(criticalAlerts.key, key),
-        eq(criticalAlerts.acknowledged, false),
+        eq(criticalAlerts.acknowledged, muted),
         gt(criticalAlerts.created_at, new Date(now.getTime() - SAME_MS)),
       ),
     );
@@ -82,81 +79,31 @@ async function store(app: App, tx: Tx, alert: NewAlert): Promise<number | undefi
       count: 1,
       created_at: now,
       last_raised_at: now,
-      acknowledged: false,
-      sent_at: null,
+      acknowledged: muted,
+      next_try_at: now,
+      tries: 0,
+      told: null,
       send_failures: null,
     })
     .returning({ id: criticalAlerts.id });
   return row!.id;
 }
 
-/** Sends an alert to all channels, outside any transaction; what fails is kept with the alert and logged. */
-function tell(app: App, id: number): void {
-  inBackground(
-    app,
-    async () => {
-      const alert = await claim(app, id);
-      if (!alert) return;
-      const failures = await sendToAll(app, alert);
-      if (failures.length === 0) return;
-      await app.db.write((tx) =>
-        tx.update(criticalAlerts).set({ send_failures: failures }).where(eq(criticalAlerts.id, id)),
-      );
-    },
-    (cause) => app.log.error({ alert: id, error: String(cause) }, "the alert could not be told"),
-  );
+/** Whether admins of the workspace want its alerts to stand nowhere as open; the channels are the instance's. */
+async function isMuted(tx: Tx, workspace_id: string | undefined): Promise<boolean> {
+  if (workspace_id === undefined) return false;
+  const [row] = await tx
+    .select({ settings: workspaceSettings.settings })
+    .from(workspaceSettings)
+    .where(eq(workspaceSettings.workspace_id, workspace_id));
+  return row?.settings.mute_critical_alerts ?? false;
 }
 
-/** Of several servers one sends. */
-async function claim(app: App, id: number) {
-  const [alert] = await app.db.write((tx) =>
-    tx
-      .update(criticalAlerts)
-      .set({ sent_at: app.clock() })
-      .where(and(eq(criticalAlerts.id, id), isNull(criticalAlerts.sent_at)))
-      .returning(),
-  );
-  return alert;
-}
-
-async function sendToAll(app: App, alert: typeof criticalAlerts.$inferSelect): Promise<SendFailure[]> {
-  const { id, alert_type, kind, message, workspace_id, created_at } = alert;
-  const notice = { id, alert_type, kind, message, workspace_id, created_at };
-  const failures: SendFailure[] = [];
-  await Promise.all(
-    app.settings.get("critical_error_channels").map(async (channel) => {
-      try {
-        await send(app, channel, notice);
-      } catch (cause) {
-        const failure = { channel: nameOf(channel), error: reasonOf(cause), at: app.clock().toISOString() };
-        failures.push(failure);
-        app.log.warn(
-          { alert: id, channel: failure.channel, error: failure.error },
-          "a channel was not told of an alert",
-        );
-      }
-    }),
-  );
-  return failures;
-}
-
-/** Tells what a process that ended had no time to tell, and lets go of what was acknowledged long ago. */
-export async function tendAlerts(app: App): Promise<void> {
-  const now = app.clock().getTime();
-  const unsent = await app.db.read
-    .select({ id: criticalAlerts.id })
-    .from(criticalAlerts)
-    .where(
-      and(
-        isNull(criticalAlerts.sent_at),
-        lt(criticalAlerts.created_at, new Date(now - UNSENT_MS)),
-        gt(criticalAlerts.created_at, new Date(now - STALE_MS)),
-      ),
-    );
-  for (const { id } of unsent) tell(app, id);
+/** Lets go of what was acknowledged long ago. */
+export async function forgetOldAlerts(app: App): Promise<void> {
   const old = and(
     eq(criticalAlerts.acknowledged, true),
-    lt(criticalAlerts.created_at, new Date(now - KEPT_MS)),
+    lt(criticalAlerts.created_at, new Date(app.clock().getTime() - KEPT_MS)),
   );
   const [some] = await app.db.read.select({ id: criticalAlerts.id }).from(criticalAlerts).where(old).limit(1);
   if (some) await app.db.write((tx) => tx.delete(criticalAlerts).where(old));
@@ -187,12 +134,15 @@ export function listAlerts(
     .offset((page - 1) * page_size);
 }
 
+/** Whoever was not told of it yet need not be. */
+const ACKNOWLEDGED = { acknowledged: true, next_try_at: null };
+
 /** @throws NotFound */
 export async function acknowledge(ctx: Context, id: number): Promise<void> {
   await ctx.write({ resource: String(id) }, async (tx) => {
     const rows = await tx
       .update(criticalAlerts)
-      .set({ acknowledged: true })
+      .set(ACKNOWLEDGED)
       .where(eq(criticalAlerts.id, id))
       .returning({ id: criticalAlerts.id });
     if (rows.length === 0) throw new NotFound(`critical alert ${id}`);
@@ -204,7 +154,7 @@ export async function acknowledgeAll(ctx: Context): Promise<number> {
   return ctx.write({}, async (tx) => {
     const standing = eq(criticalAlerts.acknowledged, false);
     const [found] = await tx.select({ n: count() }).from(criticalAlerts).where(standing);
-    await tx.update(criticalAlerts).set({ acknowledged: true }).where(standing);
+    await tx.update(criticalAlerts).set(ACKNOWLEDGED).where(standing);
     return Number(found?.n ?? 0);
   });
 }

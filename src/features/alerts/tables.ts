@@ -1,4 +1,4 @@
-import { kit } from "../../database/kit.ts";
+import { kit, sql } from "../../database/kit.ts";
 import type { SendFailure } from "./channels.ts";
 
 const { table, text, integer, boolean, timestamp, json, serial, index } = kit;
@@ -20,10 +20,16 @@ export const criticalAlerts = table(
     created_at: timestamp("created_at").notNull(),
     last_raised_at: timestamp("last_raised_at").notNull(),
     acknowledged: boolean("acknowledged").notNull(),
-    /** When its sending began; null until then. */
-    sent_at: timestamp("sent_at"),
-    /** The channels that could not be reached, and why. */
+    /** When the channels that were not told yet are tried next; null when nobody is to be told any more. */
+    next_try_at: timestamp("next_try_at"),
+    tries: integer("tries").notNull().default(0),
+    /** Digests of the channels that were told. */
+    told: json<string[]>("told"),
+    /** The channels that could not be reached at the last try, and why. */
     send_failures: json<SendFailure[]>("send_failures"),
   },
-  (t) => [index("critical_alerts_by_key").on(t.key, t.acknowledged)],
+  (t) => [
+    index("critical_alerts_by_key").on(t.key, t.acknowledged),
+    index("critical_alerts_untold").on(t.next_try_at).where(sql`next_try_at IS NOT NULL`),
+  ],
 );

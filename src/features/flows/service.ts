@@ -190,6 +190,7 @@ async function queueLockJob(
     tag: "dependency",
     args: "{}",
     trigger_kind: "deploy",
+    request_id: ctx.request_id ?? null,
   });
 }
 

@@ -62,7 +62,8 @@ async function matchOf(app: App, method: string, path: string): Promise<Match<Ht
 async function ownerOf(ctx: Context, { workspace_id, email, path }: HttpTrigger): Promise<WorkspaceContext> {
   const trigger = { workspace_id, email, kind: "http", created_by: `http-${path}` } as const;
   try {
-    return { ...(await contextOf(ctx.app, trigger)), request: ctx.request };
+    const { request, request_id } = ctx;
+    return { ...(await contextOf(ctx.app, trigger)), request, request_id };
   } catch (cause) {
     throw inDisorder(ctx.app, cause, workspace_id, path);
   }

@@ -32,6 +32,7 @@ export async function jobContext(app: App, job: Job): Promise<WorkspaceContext> 
     caller: { identity, member },
     username: member.username,
     request: new Request("http://localhost/"),
+    request_id: job.request_id ?? undefined,
     write: (_audited, work) => app.db.write(work),
   };
 }

@@ -164,6 +164,7 @@ function toRow(
     worker: when.direct ? ctx.app.queue.worker : null,
     parent_job: options.parent_job ?? null,
     root_job: options.root_job ?? null,
+    request_id: ctx.request_id ?? null,
     trigger_kind: trigger?.kind ?? "webhook",
     schedule_path: trigger?.schedule_path ?? null,
     flow_step_id: null,

@@ -48,6 +48,7 @@ export async function contextOf(
     caller: { identity, member },
     username: created_by,
     request: new Request("http://localhost/"),
+    request_id: undefined,
     write: (audited, work) =>
       app.db.write(async (tx) => {
         if (!(await guard(tx))) throw new NotWanted();

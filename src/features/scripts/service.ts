@@ -172,6 +172,7 @@ async function queueDependencyJob(app: App, tx: Tx, ctx: WorkspaceContext, row: 
     tag: "dependency",
     args: "{}",
     trigger_kind: "deploy",
+    request_id: ctx.request_id ?? null,
   });
 }
 

@@ -59,6 +59,7 @@ export const getSettings = operation({
       deploy_ui: settings.deploy_ui ?? null,
       default_app: settings.default_app ?? null,
       default_scripts: settings.default_scripts ?? null,
+      ...(settings.mute_critical_alerts ? { mute_critical_alerts: true as const } : {}),
     };
   },
 });

@@ -90,6 +90,7 @@ export const StoredSettings = z.strictObject({
   error_handler: z.string().optional(),
   error_handler_extra_args: ScriptArgs.optional(),
   error_handler_muted_on_cancel: z.boolean().optional(),
+  mute_critical_alerts: z.boolean().optional(),
   default_error_handler: DefaultHandler.optional(),
   default_recovery_handler: DefaultHandler.optional(),
   default_success_handler: DefaultHandler.optional(),
@@ -127,4 +128,6 @@ export const WorkspaceSettings = z.object({
   deploy_ui: DeployUiSettings.nullable(),
   default_app: z.string().nullable(),
   default_scripts: DefaultScripts.nullable(),
+  /** Left out unless it is so: clients of the time of the contract know no such field. */
+  mute_critical_alerts: z.literal(true).optional(),
 });

@@ -62,6 +62,7 @@ export async function settingsEntries(ctx: WorkspaceContext): Promise<ZipEntry[]
     error_handler: settings.error_handler ?? null,
     error_handler_extra_args: settings.error_handler_extra_args ?? null,
     error_handler_muted_on_cancel: settings.error_handler_muted_on_cancel ?? false,
+    mute_critical_alerts: settings.mute_critical_alerts,
     ai_resource: settings.ai_resource,
     large_file_storage: row?.large_file_storage ?? null,
     git_sync: settings.git_sync ?? null,

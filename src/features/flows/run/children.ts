@@ -55,6 +55,7 @@ function childRow(app: App, run: FlowRun, frame: LiveFrame, what: What): Job {
     preprocessor_input: null,
     parent_job: frame.id,
     root_job: run.root_id,
+    request_id: job.request_id,
     visible_to_owner: job.visible_to_owner,
     trigger_kind: job.trigger_kind,
     schedule_path: job.schedule_path,

@@ -4,6 +4,7 @@ import type { App } from "../../../context.ts";
 import type { Tx } from "../../../database/database.ts";
 import { Internal } from "../../../errors.ts";
 import type { FlowValue } from "../../../flow-engine/types.ts";
+import { aboutJob } from "../../../queue/about.ts";
 import { isFrame } from "../../../queue/states.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
 import { withHandlers } from "../../handlers/outbox.ts";
@@ -143,7 +144,7 @@ export async function endJob(
       return await transact(app, job.root_job, { work, write }, tell);
     } catch (cause) {
       if (!(cause instanceof NotPlanned || cause instanceof TypeError)) throw cause;
-      const about = { root_job: job.root_job, job: job.id, tries, error: cause.message };
+      const about = { root_job: job.root_job, ...aboutJob(job), tries, error: cause.message };
       app.log.error(about, "what a flow does after a step could not be worked out");
       if (tries < MAX_END_TRIES) {
         await pause(END_PAUSE_MS);
