@@ -1,6 +1,6 @@
 /** Puts back jobs whose worker is gone, so that an acknowledged job is never lost. Counted on the row, and bounded. */
 import type { App } from "../context.ts";
-import { raiseAlert } from "../features/alerts/service.ts";
+import { type NewAlert, raiseAlertWith } from "../features/alerts/service.ts";
 import { settleWithoutLock } from "../features/flows/locks.ts";
 import { endJob } from "../features/flows/run/runs.ts";
 import { canceledResult } from "../features/jobs/canceled.ts";
@@ -36,9 +36,8 @@ export function createRescuer(app: App): Rescuer {
       const message = job.delete_after_use
         ? "the job lost its worker, and its arguments were kept nowhere else"
         : `the job lost its worker ${job.attempts + 1} times and was given up`;
-      await end(job, failure({ name: "WorkerLost", message }));
       const where = job.script_path ?? job.kind;
-      await raiseAlert(app, {
+      await end(job, failure({ name: "WorkerLost", message }), {
         kind: "worker_lost",
         message: `job ${job.id} (${where}): ${message}`,
         workspace_id: job.workspace_id,
@@ -51,9 +50,9 @@ export function createRescuer(app: App): Rescuer {
   }
 
   /** One that cannot be ended must not keep the others, or a server that starts, from going on. */
-  async function end(job: Job, ending: Ending): Promise<void> {
+  async function end(job: Job, ending: Ending, alert?: NewAlert): Promise<void> {
     try {
-      await store(job, ending);
+      await store(job, ending, alert);
     } catch (cause) {
       app.log.error(
         { ...aboutJob(job), error: String(cause) },
@@ -62,7 +61,7 @@ export function createRescuer(app: App): Rescuer {
     }
   }
 
-  async function store(job: Job, { status, result }: Ending): Promise<void> {
+  async function store(job: Job, { status, result }: Ending, alert: NewAlert | undefined): Promise<void> {
     const now = app.clock();
     const successor = status === "canceled" ? undefined : await successorOf(app, job, now);
     const ended = await endJob(app, job, { status, result }, async (tx) => {
@@ -84,6 +83,7 @@ export function createRescuer(app: App): Rescuer {
       await settleWithoutLock(app, tx, job, "the dependency job did not come to its end");
       if (successor) await queueSuccessor(app, tx, job, successor);
       await settlePlaces(tx, job, now);
+      if (alert) await raiseAlertWith(app, tx, alert);
       tx.afterCommit(app.queue.wake);
       return true;
     });

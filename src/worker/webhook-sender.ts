@@ -6,7 +6,7 @@
 import { and, asc, eq, gt, inArray, lte, type SQL, sql } from "drizzle-orm";
 import type { App } from "../context.ts";
 import { statement, type Tx } from "../database/database.ts";
-import { raiseAlert } from "../features/alerts/service.ts";
+import { raiseAlertWith } from "../features/alerts/service.ts";
 import { nextTry, type Outcome, sendMessage } from "../features/webhooks/deliveries.ts";
 import { hostOf } from "../features/webhooks/endpoints.ts";
 import { INSTANCE } from "../features/webhooks/event-types.ts";
@@ -245,24 +245,24 @@ export function createWebhookSender(app: App): { start(): void; stop(): Promise<
   async function store(endpoint: WebhookEndpoint, due: Due[], outcomes: Outcome[]): Promise<void> {
     const now = app.clock();
     const arrived = outcomes.some(({ ok }) => ok);
-    let givenUp = 0;
     await db.write(async (tx) => {
-      givenUp = 0;
+      let givenUp = 0;
       for (const [index, message] of due.entries())
         if ((await storeOne(tx, endpoint, message, outcomes[index]!, now)) === "failed") givenUp++;
+      if (givenUp > 0) await raiseGivenUp(tx, endpoint, outcomes);
       const failing_since = arrived ? null : (endpoint.failing_since ?? now);
       if (failing_since?.getTime() === endpoint.failing_since?.getTime()) return;
       await tx.update(webhookEndpoints).set({ failing_since }).where(eq(webhookEndpoints.id, endpoint.id));
     });
-    if (givenUp > 0) await raiseGivenUp(endpoint, outcomes);
   }
 
   async function raiseGivenUp(
+    tx: Tx,
     { id, url, workspace_id }: WebhookEndpoint,
     outcomes: Outcome[],
   ): Promise<void> {
     const why = outcomes.find(({ error }) => error !== undefined)?.error ?? "no answer";
-    await raiseAlert(app, {
+    await raiseAlertWith(app, tx, {
       kind: "webhook_dead",
       message: `the webhook endpoint ${id} at ${hostOf(url)} took no event for a day (${why}): what was given up is sent again by \`svc webhook redeliver\``,
       subject: id,

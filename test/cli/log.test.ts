@@ -84,6 +84,84 @@ test("each request is a line at debug, with its id and its job, and no credentia
   expect(logged.filter(({ msg }) => msg === "request").length).toBeGreaterThanOrEqual(6);
 });
 
+test("the lines of a job name the request that asked for it: of a flow's steps, and after a restart", async () => {
+  using place = newPlace();
+  await place.svc(["user", "create", "--email", "ann@example.org", "--password", PASSWORD, "--super-admin"]);
+  await place.svc(["workspace", "create", "acme", "--name", "Acme", "--owner", "ann@example.org"]);
+  const first = await serve(place, { SVC_LOG_LEVEL: "debug" });
+  const login = await fetch(`${first.url}/api/auth/login`, {
+    method: "POST",
+    body: JSON.stringify({ email: "ann@example.org", password: PASSWORD }),
+  });
+  const headers = { authorization: `Bearer ${await login.text()}` };
+  const ask = async (url: string, path: string, body: object, request_id: string) => {
+    const init = {
+      method: "POST",
+      body: JSON.stringify(body),
+      headers: { ...headers, "x-request-id": request_id },
+    };
+    return (await fetch(`${url}/api/w/acme/jobs/run${path}`, init)).text();
+  };
+  const untilDone = (url: string, job: string) =>
+    until(async () => {
+      const answer = await fetch(`${url}/api/w/acme/jobs_u/completed/get_result/${job}`, { headers });
+      return answer.status === 200 || undefined;
+    }, `job ${job}`);
+  const code = { language: "bun", content: "export const main = () => 1" };
+  const module = { id: "a", value: { type: "rawscript", ...code, input_transforms: {} } };
+  const flow = await ask(first.url, "/preview_flow", { value: { modules: [module] }, args: {} }, "the-flow");
+  await untilDone(first.url, flow);
+  const due = new Date(Date.now() + 4_000).toISOString();
+  const later = await ask(first.url, `/preview?scheduled_for=${due}`, { ...code, args: {} }, "the-late-one");
+  first.going.child.kill("SIGTERM");
+  const ended = (err: string) => lines(err).filter(({ msg }) => msg === "a job ended");
+  expect(ended((await first.going.ended()).err)).toEqual([
+    expect.objectContaining({
+      level: "debug",
+      request_id: "the-flow",
+      job: expect.any(String),
+      root_job: flow,
+      workspace: "acme",
+      kind: "flowscript",
+      status: "success",
+      ms: expect.any(Number),
+    }),
+  ]);
+  const second = await serve(place, { SVC_LOG_LEVEL: "debug" });
+  await untilDone(second.url, later);
+  second.going.child.kill("SIGTERM");
+  expect(ended((await second.going.ended()).err)).toEqual([
+    expect.objectContaining({ request_id: "the-late-one", job: later, kind: "preview" }),
+  ]);
+});
+
+test("a failure inside the server names the job it met, and the request that asked for it", async () => {
+  using place = newPlace();
+  const { going } = await serve(place, {});
+  const operator = (path: string, body: object, headers = {}) =>
+    fetch(`http://localhost/api${path}`, {
+      unix: `${place.data_dir}/svc.sock`,
+      method: "POST",
+      body: JSON.stringify(body),
+      headers,
+    }).then((answer) => answer.text());
+  await operator("/users/create", { email: "ann@example.org", password: PASSWORD, super_admin: true });
+  await operator("/workspaces/create", { id: "acme", name: "Acme", owner: "ann@example.org" });
+  const file = new Database(`${place.data_dir}/svc.db`);
+  file.run(
+    "CREATE TRIGGER refuse BEFORE UPDATE OF state ON jobs WHEN NEW.state = 'completed' BEGIN SELECT RAISE(ABORT, 'refused'); END",
+  );
+  const body = { language: "bun", content: "export const main = () => 1", args: {} };
+  const job = await operator("/w/acme/jobs/run/preview", body, { "x-request-id": "r-9" });
+  const message = "a job's end could not be stored yet";
+  const line = lines(await going.says(`${message}"}\n`)).find(({ msg }) => msg === message);
+  expect(line).toMatchObject({ level: "error", job, request_id: "r-9" });
+  file.run("DROP TRIGGER refuse");
+  file.close();
+  going.child.kill("SIGTERM");
+  await going.ended();
+});
+
 test("at info requests leave no line; a failure of the server's leaves one with the request's id", async () => {
   using place = newPlace();
   const { going, url } = await serve(place, {});

@@ -34,16 +34,27 @@ export interface NewAlert {
  * Resolves once it is stored; the channels are told by then or later.
  */
 export async function raiseAlert(app: App, alert: NewAlert): Promise<void> {
-  app.log[alert.recovered ? "warn" : "error"](
-    { alert: alert.kind, ...(alert.workspace_id ? { workspace: alert.workspace_id } : {}) },
-    alert.message,
-  );
+  sayInLog(app, alert);
   try {
     const id = await app.db.write((tx) => store(app, tx, alert));
     if (id !== undefined) tell(app, id);
   } catch (cause) {
     app.log.error({ alert: alert.kind, error: String(cause) }, "the alert could not be stored");
   }
+}
+
+/** Raises an alert in the transaction that stores what it tells of: there is never the one without the other. */
+export async function raiseAlertWith(app: App, tx: Tx, alert: NewAlert): Promise<void> {
+  const id = await store(app, tx, alert);
+  tx.afterCommit(() => {
+    sayInLog(app, alert);
+    if (id !== undefined) tell(app, id);
+  });
+}
+
+function sayInLog({ log }: App, { kind, message, workspace_id, recovered }: NewAlert): void {
+  const about = { alert: kind, ...(workspace_id ? { workspace: workspace_id } : {}) };
+  log[recovered ? "warn" : "error"](about, message);
 }
 
 /** @returns the id of a new row; undefined when the same alert stands already */
