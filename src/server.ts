@@ -1,11 +1,12 @@
 /** `svc serve`: holds the data directory, listens on TCP and on the operator's socket, and drains when told to stop. */
-import { createPrivateKey, X509Certificate } from "node:crypto";
-import { chmodSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { serve as h3serve } from "h3";
 import { createApp, type RunningApp } from "./app.ts";
 import type { Config } from "./config.ts";
 import { BadRequest } from "./errors.ts";
+import { raiseAlert } from "./features/alerts/service.ts";
+import { type Certificate, readCertificate, watchCertificate } from "./http/certificate.ts";
 import { trustProxies } from "./http/proxies.ts";
 import { lockDirectory } from "./lib/directory-lock.ts";
 
@@ -42,11 +43,25 @@ export async function startServer(config: Config, role: "all" | "worker" = "all"
     // Scripts call the service back by an address that no certificate names: they do so without one.
     const forJobs = config.tls_cert ? await listen({ host: "127.0.0.1", port: 0 }, fetch) : undefined;
     running.listenAt(url, forJobs?.url);
+    const { app } = running;
+    const renewal =
+      certificate &&
+      watchCertificate(config, certificate, {
+        async renew(next) {
+          await listener.renew(next);
+          app.log.info({ url }, "the renewed certificate is used from now on");
+        },
+        complain(reason) {
+          const message = `the renewed certificate is not used, the one before stays: ${reason}`;
+          void raiseAlert(app, { kind: "certificate_refused", message, subject: reason });
+        },
+      });
     const stopApp = running.stop;
     return {
       ...running,
       url,
       async stop() {
+        await renewal?.stop();
         await stopApp();
         await listener.close();
         await forJobs?.close();
@@ -61,38 +76,11 @@ export async function startServer(config: Config, role: "all" | "worker" = "all"
   }
 }
 
-interface Certificate {
-  cert: string;
-  key: string;
-}
-
-/** @throws BadRequest when only one of the two files is named, or one cannot be read or does not hold what it should */
-function readCertificate({ tls_cert, tls_key }: Config): Certificate | undefined {
-  if (tls_cert === undefined && tls_key === undefined) return undefined;
-  if (tls_cert === undefined || tls_key === undefined) {
-    throw new BadRequest("https takes a certificate and its key: give both --tls-cert and --tls-key");
-  }
-  const cert = readPem(tls_cert, "certificate");
-  const key = readPem(tls_key, "private key");
-  let fits: boolean;
-  try {
-    fits = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
-  } catch (cause) {
-    throw new BadRequest(`${tls_cert} and ${tls_key} cannot be used: ${(cause as Error).message}`, { cause });
-  }
-  if (!fits) throw new BadRequest(`${tls_key} is not the key of the certificate in ${tls_cert}`);
-  return { cert, key };
-}
-
-function readPem(path: string, what: string): string {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (cause) {
-    throw new BadRequest(`the ${what} cannot be read: ${(cause as Error).message}`, { cause });
-  }
-  if (/^-----BEGIN [A-Z ]+-----/m.test(text)) return text;
-  throw new BadRequest(`${path} holds no ${what} in PEM (RFC 7468)`);
+export interface Listener {
+  url: string;
+  /** Speaks with another certificate to whoever connects from now on; what is under way goes on as it is. */
+  renew(certificate: Certificate): Promise<void>;
+  close(): Promise<void>;
 }
 
 /** Answers requests from the network, until closed. @throws BadRequest when the port is taken */
@@ -100,10 +88,33 @@ export async function listen(
   config: Pick<Config, "host" | "port">,
   fetch: RunningApp["fetch"],
   certificate?: Certificate,
+): Promise<Listener> {
+  let current = await open(config, fetch, certificate);
+  const url = current.url!.replace(/\/$/, "");
+  const port = Number(new URL(url).port) || config.port;
+  const all = [current];
+  return {
+    url,
+    async renew(next) {
+      // A listener keeps the certificate it began with. It lets go of the port at once, and ends with its last request.
+      void current.close(false);
+      current = await open({ host: config.host, port }, fetch, next);
+      all.push(current);
+    },
+    async close() {
+      await Promise.all(all.map((each) => each.close(true)));
+    },
+  };
+}
+
+async function open(
+  { host, port }: Pick<Config, "host" | "port">,
+  fetch: RunningApp["fetch"],
+  certificate: Certificate | undefined,
 ) {
   const options = {
-    port: config.port,
-    hostname: config.host,
+    port,
+    hostname: host,
     silent: true,
     gracefulShutdown: false,
     ...(certificate ? { tls: certificate } : {}),
@@ -111,11 +122,10 @@ export async function listen(
   try {
     // A stream may be silent for long; the server itself says when a wait is over.
     const server = h3serve({ fetch } as never, { ...options, bun: { idleTimeout: 0, ...ANY_BODY } });
-    await server.ready();
-    return { url: server.url!.replace(/\/$/, ""), close: () => server.close(true) };
+    return await server.ready();
   } catch (cause) {
     if ((cause as { code?: string }).code !== "EADDRINUSE") throw cause;
-    throw new BadRequest(`port ${config.port} on ${config.host} is taken`, {
+    throw new BadRequest(`port ${port} on ${host} is taken`, {
       cause,
       hint: "stop what listens there, or choose another port with --port (0 picks a free one)",
     });

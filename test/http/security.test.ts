@@ -1,11 +1,12 @@
 /** What every answer says to a browser, what a cookie can do from where, and whose word about an address counts. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { connect } from "node:tls";
 import { BadRequest } from "../../src/errors.ts";
 import { trustProxies } from "../../src/http/proxies.ts";
-import { deploy, startTestServer, type TestServer } from "../harness.ts";
+import { deploy, startTestServer, type TestServer, until } from "../harness.ts";
 
 let server: TestServer;
 let token: string;
@@ -260,6 +261,17 @@ describe("what comes too often", () => {
   });
 });
 
+/** The fingerprint of the certificate that is shown on a port to whoever connects now. */
+function shownAt(port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false }, () => {
+      resolve(socket.getPeerCertificate().fingerprint256);
+      socket.destroy();
+    });
+    socket.on("error", reject);
+  });
+}
+
 describe("https", () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-tls-"));
   const cert = join(folder, "cert.pem");
@@ -316,6 +328,57 @@ describe("https", () => {
       await secure.stop();
     }
   });
+
+  test("goes over to a renewed certificate by itself, and cuts nothing off; one that does not fit changes nothing", async () => {
+    const own = (name: string) => join(folder, `renewed-${name}.pem`);
+    copyFileSync(cert, own("cert"));
+    copyFileSync(key, own("key"));
+    await using secure = await startTestServer({ tls_cert: own("cert"), tls_key: own("key") });
+    const { port } = new URL(secure.url);
+    const shown = () => shownAt(Number(port));
+    const first = await shown();
+    const admin = await secure.operator("POST", "/users/create", {
+      email: "ann@example.org",
+      password: "correct-horse",
+      super_admin: true,
+      username: "ann",
+    });
+    expect(admin.status).toBe(201);
+    await secure.operator("POST", "/workspaces/create", {
+      id: "acme",
+      name: "acme",
+      owner: "ann@example.org",
+    });
+    const script = "export async function main() { await Bun.sleep(6000); return 'whole' }";
+    await deploy(secure.operator, "acme", "u/ann/long", script);
+    const user = { impersonate_email: "ann@example.org" };
+    const { text: session } = await secure.operator("POST", "/users/tokens/impersonate", user);
+    const underWay = fetch(`${secure.url}/api/w/acme/jobs/run_wait_result/p/u/ann/long`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${session}` },
+      tls: { rejectUnauthorized: false },
+    } as RequestInit);
+
+    // The certificate comes first, and fits no key for a while.
+    make(join(folder, "next-key.pem"), join(folder, "next-cert.pem"));
+    renameSync(join(folder, "next-cert.pem"), own("cert"));
+    await Bun.sleep(2_500);
+    expect(await shown()).toBe(first);
+    renameSync(join(folder, "next-key.pem"), own("key"));
+    const second = await until(async () => {
+      const now = await shown();
+      return now === first ? undefined : now;
+    }, "the new certificate");
+    expect(await (await underWay).json()).toBe("whole");
+
+    writeFileSync(own("key"), "-----BEGIN NOTHING-----");
+    const alert = await until(async () => {
+      const alerts = (await secure.operator("GET", "/settings/critical_alerts")).json();
+      return alerts.find(({ kind }: { kind: string }) => kind === "certificate_refused");
+    }, "the alert");
+    expect(alert.message).toContain("the one before stays");
+    expect(await shown()).toBe(second);
+  }, 40_000);
 
   test.each([
     ["only one file", () => ({ tls_cert: cert }), "give both"],
