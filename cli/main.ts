@@ -1,6 +1,9 @@
 /** Entry of the executable. `--version` answers before anything is loaded; a command loads only its own file. */
 import metadata from "../package.json" with { type: "json" };
 
+// https://no-color.org: what colours here knows another variable.
+if (process.env.NO_COLOR) process.env.FORCE_COLOR = "0";
+
 const argv = process.argv.slice(2);
 if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
   process.stdout.write(`${metadata.version}\n`);

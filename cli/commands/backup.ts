@@ -14,13 +14,18 @@ interface BackupOptions {
 }
 
 /** Numbers as a person reads them. */
-export function grouped(value: number): string {
+function grouped(value: number): string {
   return value.toLocaleString("en-US");
+}
+
+/** A number with what it counts. */
+export function counted(value: number, what: string): string {
+  return `${grouped(value)} ${what}${value === 1 ? "" : "s"}`;
 }
 
 /** How far a backup or a restore is. */
 export function progressLine({ at, rows, files }: Progress): string {
-  return `${grouped(rows)} rows, ${grouped(files)} files (${oneLine(at)})`;
+  return `${counted(rows, "row")}, ${counted(files, "file")} (${oneLine(at)})`;
 }
 
 export default leaf("backup", "write all data to one file, also while the server runs", "directory")
@@ -45,7 +50,7 @@ export default leaf("backup", "write all data to one file, also while the server
     else {
       const { rows, tables, files, bytes } = made;
       print(
-        `${file}: ${grouped(rows)} rows of ${tables} tables and ${grouped(files)} files in ${grouped(bytes)} bytes`,
+        `${file}: ${counted(rows, "row")} of ${counted(tables, "table")} and ${counted(files, "file")} in ${counted(bytes, "byte")}`,
       );
     }
     if (made.with_key) note(chalkStderr.dim("it holds the instance key: keep it as you keep that"));

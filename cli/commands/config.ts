@@ -9,7 +9,7 @@ import {
 import { describeProcess } from "../../src/features/settings/process.ts";
 import { type CommonOptions, examples, leaf, noun, withClient } from "../command.ts";
 import { usageError } from "../terminal/failure.ts";
-import { note, print, printJson, printTable } from "../terminal/output.ts";
+import { note, oneLine, print, printJson, terminalWidth, wrap } from "../terminal/output.ts";
 
 interface Shown {
   name: string;
@@ -47,19 +47,26 @@ const list = leaf("list", "list every setting, where it is from and what it is; 
   .action(async (options: CommonOptions) => {
     const settings = await readAll(options);
     if (options.json) return printJson(settings);
-    await printTable(settings, [
-      { title: "NAME", value: (row) => row.name, cut: "never" },
-      { title: "VALUE", value: (row) => textOf(row.value) },
-      {
-        title: "SOURCE",
-        value: (row) => row.source,
-        cut: "never",
-        paint: (text, row) => (row.source === "default" ? chalk.dim(text) : text),
-      },
-      { title: "VARIABLE", value: (row) => row.variable ?? "" },
-      { title: "MEANING", value: (row) => row.meaning ?? "" },
-    ]);
+    for (const setting of settings) print(process.stdout.isTTY ? forPerson(setting) : forPipe(setting));
   });
+
+function forPipe({ name, value, source, variable, meaning }: Shown): string {
+  return [name, textOf(value), source, variable ?? "", meaning ?? ""].map(oneLine).join("\t");
+}
+
+/** Too much for the columns of a table: what it is, and below that what it means. */
+function forPerson({ name, value, source, variable, meaning }: Shown): string {
+  const width = terminalWidth();
+  const from = source === "default" ? "" : ` (${source})`;
+  const room = width - name.length - from.length - 2;
+  const text = oneLine(textOf(value));
+  const shown = text.length > room ? `${text.slice(0, Math.max(0, room - 1))}…` : text;
+  const below = wrap(`${meaning ?? ""}${variable === undefined ? "" : ` (${variable})`}`, width - 4);
+  return [
+    `${chalk.bold(name)}  ${shown}${chalk.yellow(from)}`.trimEnd(),
+    ...below.map((line) => `    ${chalk.dim(oneLine(line))}`),
+  ].join("\n");
+}
 
 /** A text as it is, anything else as JSON. */
 function textOf(value: unknown): string {

@@ -7,6 +7,8 @@ import { note, print, printJson } from "../terminal/output.ts";
 
 const PRIVATE_FILE = "license-private.pem";
 const DAY_MS = 86_400_000;
+/** For which a licence holds where nothing else is said. */
+const DAYS = 365;
 const MAX_DAYS = 36_500;
 
 const keygen = leaf("keygen", "make the pair of keys that licences are signed and checked with", "nothing")
@@ -39,8 +41,8 @@ function writeNew(file: string, text: string): void {
 
 interface IssueOptions {
   customer?: string;
-  key: string;
-  days: string;
+  key?: string;
+  days?: string;
   id?: string;
   seats?: string;
   renewalUrl?: string;
@@ -50,16 +52,16 @@ interface IssueOptions {
 
 const issue = leaf("issue", "sign a licence", "nothing")
   .option("--customer <name>", "whose licence it is")
-  .option("--key <file>", "file with the private key", PRIVATE_FILE)
-  .option("--days <number>", "days it holds", "365")
-  .option("--id <id>", "its id (default: a random one)")
+  .option("--key <file>", `file with the private key (default ${PRIVATE_FILE})`)
+  .option("--days <number>", `days it holds (default ${DAYS})`)
+  .option("--id <id>", "its id (default a random one)")
   .option("--seats <number>", "people it is for")
   .option("--renewal-url <url>", "where the instance asks for the next one")
   .option("--portal-url <url>", "where the customer manages it")
   .addHelpText("after", examples('svc license issue --customer "Acme" --days 365 > acme.license'))
   .action(async (options: IssueOptions) => {
     if (!options.customer) throw usageError("--customer is missing: it says whose licence it is");
-    const days = wholeNumber("--days", options.days, MAX_DAYS, 1);
+    const days = options.days === undefined ? DAYS : wholeNumber("--days", options.days, MAX_DAYS, 1);
     const now = new Date(Math.floor(Date.now() / 1000) * 1000);
     const license = {
       id: options.id ?? randomText(16),
@@ -71,7 +73,7 @@ const issue = leaf("issue", "sign a licence", "nothing")
       portal_url: urlOf("--portal-url", options.portalUrl),
     };
     const { signLicense } = await import("../../src/features/license/key.ts");
-    const license_key = await signLicense(license, readPrivate(options.key));
+    const license_key = await signLicense(license, readPrivate(options.key ?? PRIVATE_FILE));
     if (options.json) printJson({ ...license, license_key });
     else print(license_key);
   });

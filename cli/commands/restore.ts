@@ -5,7 +5,7 @@ import type { Restored } from "../../src/database/backup/restore.ts";
 import { examples, leaf } from "../command.ts";
 import { note, print, printJson } from "../terminal/output.ts";
 import { withProgress } from "../terminal/progress.ts";
-import { grouped, progressLine } from "./backup.ts";
+import { counted, progressLine } from "./backup.ts";
 
 interface RestoreOptions {
   dataDir?: string;
@@ -36,7 +36,7 @@ export default leaf("restore", "put a backup in the place of all data; no server
     if (options.json) printJson(restored);
     else {
       const { rows, files, created_at, aside } = restored;
-      print(`restored ${grouped(rows)} rows and ${grouped(files)} files of ${created_at}`);
+      print(`restored ${counted(rows, "row")} and ${counted(files, "file")} of ${created_at}`);
       if (aside) note(chalkStderr.dim(`what was there is kept in ${aside}: remove it when all is well`));
     }
     const warning = KEY_WARNINGS[restored.key];

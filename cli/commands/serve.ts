@@ -4,7 +4,7 @@ import type { RunningServer } from "../../src/server.ts";
 import { examples, leaf } from "../command.ts";
 import { wholeNumber } from "../options.ts";
 import { usageError } from "../terminal/failure.ts";
-import { note, print, printJson } from "../terminal/output.ts";
+import { note, print, printJson, wrap } from "../terminal/output.ts";
 
 interface ServeOptions {
   dataDir?: string;
@@ -124,13 +124,4 @@ export async function untilToldToStop(stop: () => Promise<void>): Promise<void> 
     process.on("SIGTERM", () => told("SIGTERM"));
     process.on("SIGINT", () => told("SIGINT"));
   });
-}
-
-function wrap(text: string, width: number): string[] {
-  const lines = [""];
-  for (const word of text.split(" ")) {
-    if (lines.at(-1)!.length + word.length + 1 > width && lines.at(-1) !== "") lines.push("");
-    lines[lines.length - 1] += lines.at(-1) === "" ? word : ` ${word}`;
-  }
-  return lines;
 }

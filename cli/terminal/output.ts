@@ -33,7 +33,7 @@ export async function printTable<T>(rows: readonly T[], columns: Column<T>[]): P
     return;
   }
   const { default: Table } = await import("cli-table3");
-  const widths = fit(columns, texts, Math.max(40, process.stdout.columns ?? 80));
+  const widths = fit(columns, texts, terminalWidth());
   const borders = [
     "top",
     "top-mid",
@@ -66,6 +66,21 @@ const GAP = 2;
 /** Text of one line, without what would move a terminal's cursor. */
 export function oneLine(text: string): string {
   return stripVTControlCharacters(text).replace(/\p{Cc}+/gu, " ");
+}
+
+/** A text in lines of at most `width` characters; a longer word stands alone. */
+export function wrap(text: string, width: number): string[] {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    if (lines.at(-1)!.length + word.length + 1 > width && lines.at(-1) !== "") lines.push("");
+    lines[lines.length - 1] += lines.at(-1) === "" ? word : ` ${word}`;
+  }
+  return lines;
+}
+
+/** Columns of the terminal. */
+export function terminalWidth(): number {
+  return Math.max(40, process.stdout.columns ?? 80);
 }
 
 function cutStart(text: string, most: number): string {

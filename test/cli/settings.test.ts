@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { SETTINGS } from "../../src/config.ts";
 import { KEYS } from "../../src/features/settings/keys.ts";
 import { newPlace, type Place, start, told } from "./program.ts";
+import { sitDown } from "./session.ts";
 
 let place: Place;
 
@@ -46,6 +47,23 @@ describe("svc config", () => {
     expect(JSON.parse(await said(folder))).toContainEqual(
       expect.objectContaining({ name: "data_dir", source: "flag" }),
     );
+  });
+
+  test("says at a terminal of 80 columns, in whole, what each is and means; NO_COLOR is heeded", async () => {
+    for (const env of [{}, { NO_COLOR: "1" }] as Record<string, string>[]) {
+      using session = sitDown({ ...place, environment: { ...place.environment, ...env, SVC_PORT: "9000" } }, [
+        "config",
+      ]);
+      const { code, shown, raw } = await session.ended();
+      const lines = shown.split("\n").map((line) => line.trimEnd());
+      expect(code).toBe(0);
+      expect(lines.filter((line) => line.length > 80)).toEqual([]);
+      expect(lines).toContain("port  9000 (environment)");
+      expect(shown.replace(/\s+/g, " ")).toContain(SETTINGS.data_dir.meaning);
+      for (const { meaning } of Object.values(KEYS))
+        expect(shown.replace(/\s+/g, " ")).toContain(meaning.replace(/\s+/g, " "));
+      expect(raw.includes("\x1b[1m")).toBe(env.NO_COLOR === undefined);
+    }
   });
 
   test("gets and sets those of the instance, by itself and through a running server, where they hold at once", async () => {

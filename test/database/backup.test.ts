@@ -107,6 +107,15 @@ describe("a backup", () => {
     expect(readFileSync(path, "latin1")).toStartWith("svc-backup ");
   });
 
+  test("goes nowhere that it cannot, and says why", async () => {
+    const away = await backup(join(place.folder, "away", "all.backup"));
+    const folder = join(place.folder, "away");
+    expect([away.code, away.err]).toEqual([1, expect.stringContaining(`there is no folder ${folder}\n`)]);
+    const onFolder = await backup(place.folder, "--force");
+    expect([onFolder.code, onFolder.out]).toEqual([1, ""]);
+    expect(readdirSync(place.folder).filter((name) => name.includes(".part"))).toEqual([]);
+  });
+
   test.skipIf(Boolean(postgres))("of nothing is none", async () => {
     const run = await place.svc(["backup", "nothing.backup", "--data-dir", newTarget()]);
     expect([run.code, run.err]).toEqual([1, expect.stringContaining("there is nothing to back up")]);
@@ -294,7 +303,11 @@ describe("a file that is none", () => {
     expect(await bad("text", "hello\nworld\n")).toEqual([1, "the file is no backup of svc"]);
     expect(await bad("empty", "")).toEqual([1, "the file is no backup of svc"]);
     expect(await bad("magic", "svc-backup {bad\n")).toEqual([1, expect.stringContaining("damaged")]);
-    expect((await restore(join(place.folder, "not-there"), target)).err).toContain("cannot be read");
+    const missing = join(place.folder, "not-there");
+    expect((await restore(missing, target)).err).toContain(
+      `${missing} cannot be read: there is no such file`,
+    );
+    expect((await restore(place.folder, target)).err).toContain("cannot be read: it is a folder");
   });
 
   test("is refused: a newer one", async () => {

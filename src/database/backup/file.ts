@@ -1,11 +1,11 @@
 /** Writes and reads a backup file as a stream: neither ever holds more than a row or a piece of it. */
-import { createReadStream, createWriteStream } from "node:fs";
+import { createReadStream, type WriteStream } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
-import { BadRequest } from "../../errors.ts";
+import { BadRequest, StorageFull } from "../../errors.ts";
 import { randomText } from "../../lib/ids.ts";
 import {
   damaged,
@@ -57,8 +57,8 @@ export async function writeBackupFile(
     yield Buffer.from(`${encodeLine({ kind: "end", end: { ...end, sha256: hash.digest("hex") } })}\n`);
   }
 
+  const file = await create(temporary, path);
   try {
-    const file = createWriteStream(temporary, { flags: "wx", mode: 0o600 });
     file.write(first);
     await pipeline(Readable.from(blocks()), createGzip({ level: LEVEL }), file);
     const bytes = await flush(temporary);
@@ -67,7 +67,19 @@ export async function writeBackupFile(
     return { ...end, bytes };
   } catch (cause) {
     await rm(temporary, { force: true });
-    throw cause;
+    if ((cause as NodeJS.ErrnoException).code !== "ENOSPC") throw cause;
+    throw new StorageFull(`there is no room for ${path}: no backup was made`, { cause });
+  }
+}
+
+/** @throws BadRequest saying why the backup cannot be there */
+async function create(temporary: string, path: string): Promise<WriteStream> {
+  try {
+    return (await open(temporary, "wx", 0o600)).createWriteStream();
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const why = code === "ENOENT" ? `there is no folder ${dirname(path)}` : code;
+    throw new BadRequest(`${path} cannot be written: ${why}`, { cause });
   }
 }
 
@@ -84,17 +96,24 @@ export async function flush(path: string): Promise<number> {
 
 /** The first line, and where the rest begins. @throws BadRequest when the file is no backup, or a newer one */
 export async function readHeader(path: string): Promise<{ header: Header; text: string }> {
-  const handle = await open(path, "r").catch((cause) => {
-    throw new BadRequest(`${path} cannot be read: ${(cause as Error).message}`, { cause });
+  const begin = await beginningOf(path).catch((cause) => {
+    const { code } = cause as NodeJS.ErrnoException;
+    const why = code === "ENOENT" ? "there is no such file" : code === "EISDIR" ? "it is a folder" : code;
+    throw new BadRequest(`${path} cannot be read: ${why}`, { cause });
   });
+  const end = begin.indexOf(10);
+  const isOurs = begin.subarray(0, MAGIC.length).toString("latin1") === MAGIC;
+  if (end < 0 && isOurs) throw damaged("its first line does not end");
+  const text = isOurs ? begin.subarray(0, end).toString() : "";
+  return { header: decodeHeader(text), text: `${text}\n` };
+}
+
+async function beginningOf(path: string): Promise<Buffer> {
+  const handle = await open(path, "r");
   try {
     const begin = Buffer.alloc(MAX_HEADER);
     const { bytesRead } = await handle.read(begin, 0, MAX_HEADER, 0);
-    const end = begin.subarray(0, bytesRead).indexOf(10);
-    const isOurs = begin.subarray(0, MAGIC.length).toString("latin1") === MAGIC;
-    if (end < 0 && isOurs) throw damaged("its first line does not end");
-    const text = isOurs ? begin.subarray(0, end).toString() : "";
-    return { header: decodeHeader(text), text: `${text}\n` };
+    return begin.subarray(0, bytesRead);
   } finally {
     await handle.close();
   }
