@@ -91,8 +91,8 @@ const list = leaf("list", "list your tokens, with a badge on those that end with
     await printTable(found, [
       { title: "PREFIX", value: (row) => row.token_prefix, cut: "never" },
       { title: "LABEL", value: (row) => row.label ?? "" },
-      { title: "LAST USED", value: (row) => String(row.last_used_at) },
-      { title: "EXPIRES", value: (row) => String(row.expiration ?? "never") },
+      { title: "LAST USED", value: (row) => shown(row.last_used_at), cut: "never" },
+      { title: "EXPIRES", value: (row) => shown(row.expiration ?? "never"), cut: "never" },
       {
         title: "",
         value: (row) => badgeOf(row.expiration, now),
@@ -101,6 +101,12 @@ const list = leaf("list", "list your tokens, with a badge on those that end with
       },
     ]);
   });
+
+/** On a terminal a moment is short enough for the table; in a pipe it is whole. */
+function shown(moment: unknown): string {
+  const text = String(moment);
+  return process.stdout.isTTY && text.endsWith("Z") ? `${text.slice(0, 16).replace("T", " ")}Z` : text;
+}
 
 const remove = leaf("delete", "delete those of your tokens that begin so; they stop at once")
   .argument("<prefix>", "the first 10 characters, as svc token list prints them")

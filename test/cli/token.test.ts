@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startTestServer, type TestServer } from "../harness.ts";
 import { newPlace } from "./program.ts";
+import { sitDown } from "./session.ts";
 
 const DAY_MS = 86_400_000;
 let server: TestServer;
@@ -55,6 +56,20 @@ test("tokens are listed with a badge on those that end within 30 days, and delet
   const short = await svc("token", "delete", "abc");
   expect([short.code, short.err]).toEqual([1, expect.stringContaining("too short")]);
 }, 60_000);
+
+test("at a terminal of 80 columns the list shows prefix, moments and badge whole", async () => {
+  using place = newPlace();
+  const { token } = await server.user("bea");
+  const svc = ["--url", server.url, "--token", token];
+  await place.svc(["token", "create", "--label", "x".repeat(60), "--expires-in", "49h", ...svc]);
+  using session = sitDown(place, ["token", "list", ...svc]);
+  const { shown } = await session.ended();
+  const lines = shown.split("\n").map((line) => line.trimEnd());
+  expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  expect(lines.find((line) => line.includes("xx"))).toMatch(
+    /^\w{10} +x+… +\d{4}-\d\d-\d\d \d\d:\d\dZ +\d{4}-\d\d-\d\d \d\d:\d\dZ +expires in 2 days$/,
+  );
+});
 
 test("the operator of a data directory is told that it has no tokens", async () => {
   using place = newPlace();
