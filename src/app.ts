@@ -131,6 +131,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       max_log_bytes: config.max_log_mb * MB,
       max_result_bytes: config.max_result_mb * MB,
       max_stream_bytes: config.max_stream_mb * MB,
+      registry: () => app.settings.get("npm_config_registry"),
       mintToken: createJobTokens(app),
       log: (level, message, fields) => log[level](fields ?? {}, message),
     });

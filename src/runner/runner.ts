@@ -38,7 +38,7 @@ function isOf(key: string, match: Parameters<Runner["retire"]>[0]): boolean {
 
 export function createRunner(options: RunnerOptions): Runner {
   const { directory, log } = options;
-  const files = versionFiles(directory, dirname(directory));
+  const files = versionFiles(directory, dirname(directory), options.registry);
   const idle = new Map<string, Child[]>();
   const blank: Child[] = [];
   const children = new Set<Child>();

@@ -141,6 +141,8 @@ export interface RunnerOptions {
   max_result_bytes: number;
   /** A job that streams more fails. */
   max_stream_bytes: number;
+  /** Where packages are installed from, asked each time; undefined: where the environment says. */
+  registry: () => string | undefined;
   mintToken: (child: { workspace_id: string; permissioned_as: string; email: string }) => ChildToken;
   /** One line for the operator's log. */
   log: (

@@ -41,7 +41,11 @@ export interface VersionFiles {
   stop(): void;
 }
 
-export function versionFiles(directory: string, data_dir: string): VersionFiles {
+export function versionFiles(
+  directory: string,
+  data_dir: string,
+  registry: () => string | undefined,
+): VersionFiles {
   const stopping = new AbortController();
   const ready = new Set<string>();
   /** When a folder was last asked for. Marked first of all: what is marked is not removed meanwhile. */
@@ -77,7 +81,7 @@ export function versionFiles(directory: string, data_dir: string): VersionFiles 
     const folder = join(directory, "dependencies", sha256(lock));
     used.set(folder, Date.now());
     await installLock(lock, folder, {
-      ...installer(data_dir),
+      ...installer(data_dir, registry()),
       onLog: () => {},
       signal: stopping.signal,
     });

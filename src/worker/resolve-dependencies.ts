@@ -47,6 +47,6 @@ export function lockFor(
   options: { onLog: (text: string) => void; signal?: AbortSignal },
 ): Promise<string> {
   if (dependencies.length === 0) return Promise.resolve("");
-  const tools = installer(app.config.data_dir);
+  const tools = installer(app.config.data_dir, app.settings.get("npm_config_registry"));
   return createLock(dependencies, { ...tools, onLog: options.onLog, signal: options.signal });
 }

@@ -92,8 +92,8 @@ test.each(["file:..", "link:x", "git+ssh:x", "npm:left-pad"])(
   },
 );
 
-/** A registry with one package, `private-greeting`, behind a password. */
-function privateRegistry() {
+/** A registry with one package, `private-greeting`, behind a password or what else is given. */
+function privateRegistry(authorization = `Basic ${btoa("ann:hunter2")}`) {
   const manifest = JSON.stringify({ name: "private-greeting", version: "1.2.3", main: "index.js" });
   const tarball = gzipSync(
     tar({ "package/package.json": manifest, "package/index.js": 'module.exports = "hi"' }),
@@ -103,7 +103,7 @@ function privateRegistry() {
     port: 0,
     hostname: "127.0.0.1",
     fetch(request) {
-      if (request.headers.get("authorization") !== `Basic ${btoa("ann:hunter2")}`) {
+      if (request.headers.get("authorization") !== authorization) {
         return new Response("no", { status: 401 });
       }
       const url = new URL(request.url);
@@ -159,6 +159,31 @@ test("a registry behind a password: its packages are installed, the password is 
   } finally {
     if (before === undefined) delete process.env.npm_config_registry;
     else process.env.npm_config_registry = before;
+    await registry.stop(true);
+  }
+}, 60_000);
+
+test("the setting npm_config_registry says where packages come from, at once, with its token", async () => {
+  const registry = privateRegistry("Bearer hunter3");
+  const set = (value: string | null) =>
+    server.operator("POST", "/settings/global/npm_config_registry", { value });
+  try {
+    const content = 'import greeting from "private-greeting@1.2.3"; export const main = () => greeting + "!"';
+    expect((await set("registry.example.org")).status).toBe(400);
+    expect((await set(`http://127.0.0.1:${registry.port}/:_authToken=hunter3`)).status).toBe(200);
+    const hash = await deploy(ask, "acme", "u/admin/by_setting", content);
+    const status = await ask("GET", `/w/acme/scripts/deployment_status/h/${hash}`);
+    expect(status.text).toContain("private-greeting@1.2.3");
+    expect(status.text).not.toContain("hunter3");
+    const ran = await ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/by_setting", {});
+    expect(ran.text).toBe('"hi!"');
+    await set(`http://127.0.0.1:${registry.port}/:_authToken=wrong`);
+    const other = content.replace("private-greeting@1.2.3", "private-other");
+    const failed = await deploy(ask, "acme", "u/admin/refused", other);
+    const why = (await ask("GET", `/w/acme/scripts/deployment_status/h/${failed}`)).json();
+    expect([why.lock, why.lock_error_logs]).toEqual([undefined, expect.stringContaining("private-other")]);
+  } finally {
+    await set(null);
     await registry.stop(true);
   }
 }, 60_000);

@@ -192,6 +192,15 @@ describe("/api/metrics", () => {
   });
 
   test("can be switched off", async () => {
+    const expose = (value: boolean | null) =>
+      server.operator("POST", "/settings/global/expose_metrics", { value });
+    await expose(false);
+    expect(await server.operator("GET", "/metrics")).toMatchObject({
+      status: 404,
+      text: expect.stringContaining("setting expose_metrics"),
+    });
+    await expose(null);
+    expect((await server.operator("GET", "/metrics")).status).toBe(200);
     await using without = await startTestServer({ metrics: "off", metrics_token: "x" });
     expect((await without.operator("GET", "/metrics")).status).toBe(404);
     expect((await without.as("x")("GET", "/metrics")).status).toBe(404);

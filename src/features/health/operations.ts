@@ -62,6 +62,9 @@ export const getMetrics = operation({
   run: async (ctx) => {
     const { metrics, metrics_token } = ctx.app.config;
     if (metrics === "off") throw new NotFound("metrics are switched off (SVC_METRICS=off)");
+    if (ctx.app.settings.get("expose_metrics") === false) {
+      throw new NotFound("metrics are switched off (setting expose_metrics)");
+    }
     if (!runsTheInstance(ctx) && !hasToken(ctx, metrics_token)) {
       if (!ctx.caller.identity)
         throw new Unauthorized("a super admin's token or SVC_METRICS_TOKEN is needed");

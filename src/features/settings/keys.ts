@@ -164,12 +164,21 @@ export const KEYS = {
     secret: ["secret_key", "accessKey", "secretKey"],
   },
   monitor_logs_on_s3: flag(CLIENTS),
-  expose_metrics: flag(CLIENTS),
+  expose_metrics: flag("false switches /api/metrics off, as SVC_METRICS=off does for good"),
   expose_debug_metrics: flag(CLIENTS),
   keep_job_dir: flag(CLIENTS),
   dev_instance: flag(CLIENTS),
   bunfig_install_scopes: secret(CLIENTS),
-  npm_config_registry: secret(CLIENTS),
+  npm_config_registry: {
+    schema: z
+      .string()
+      .max(10_000)
+      .regex(/^https?:\/\/[^\s/:]\S*$/, "is no URL"),
+    allowed:
+      "a URL that begins with http:// or https://, with :_authToken= and a token behind it where needed",
+    meaning: "where the packages of scripts come from; without it, where the server's environment says",
+    secret: true,
+  },
   pip_index_url: secret(CLIENTS),
   pip_extra_index_url: secret(CLIENTS),
   instance_python_version: words(CLIENTS),
