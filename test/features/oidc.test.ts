@@ -262,6 +262,46 @@ describe("keys", () => {
     ).rejects.toThrow("no applicable key");
   }, 30_000);
 
+  test("may be of another algorithm, which signs once its key has been shown; what was signed before holds", async () => {
+    await using own = await startTestServer();
+    const running = own.server.app as { clock: () => Date };
+    const at = (ms: number) => {
+      running.clock = () => new Date(Date.now() + ms);
+    };
+    const { ask: owner } = await own.workspace();
+    await license(own);
+    await deploy(owner, "acme", "u/admin/identity", SCRIPT);
+    const algorithm = (value: string | null) =>
+      expectOk(own.operator("POST", "/settings/global/oidc_token_algorithm", { value }));
+    const check = (token: string) =>
+      verify(token, { currentDate: running.clock(), clockTolerance: 3 * HOUR_MS }, own);
+    const alg = async () => {
+      const { text } = await idToken({}, owner);
+      await check(text);
+      return decodeProtectedHeader(text).alg;
+    };
+    const { text: before } = await idToken({}, owner);
+    await algorithm("EdDSA");
+    at(2 * 60_000);
+    expect(await alg()).toBe("RS256");
+    at(3 * HOUR_MS);
+    expect(await alg()).toBe("EdDSA");
+    await check(before);
+    const { keys } = (await (await fetch(`${own.url}/api/oidc/jwks`)).json()) as any;
+    expect(keys.map(({ kty, crv, alg }: any) => [kty, crv, alg])).toEqual([
+      ["RSA", undefined, "RS256"],
+      ["OKP", "Ed25519", "EdDSA"],
+    ]);
+    expect(keys.some((key: object) => "d" in key)).toBe(false);
+    await algorithm(null);
+    expect(await alg()).toBe("RS256");
+    await algorithm("EdDSA");
+    at(31 * DAY_MS + 12 * HOUR_MS);
+    expect(await alg()).toBe("EdDSA");
+    const left = (await (await fetch(`${own.url}/api/oidc/jwks`)).json()) as any;
+    expect(left.keys.every(({ alg }: any) => alg === "EdDSA")).toBe(true);
+  }, 30_000);
+
   test("are the same after a restart; with another instance key there are new ones", async () => {
     const data_dir = mkdtempSync(join(tmpdir(), "svc-test-"));
     const database = process.env.DATABASE_URL ? await createDatabase(process.env.DATABASE_URL) : undefined;

@@ -83,6 +83,7 @@ const EXAMPLES: Record<SettingKey, { good: unknown; bad: unknown[] }> = {
   critical_alerts_on_token_expiry: aFlag,
   max_token_lifetime_secs: { good: 3_155_760_000, bad: [59, ...SECONDS] },
   oidc_token_lifetime_secs: { good: 60, bad: [59, 86_401, ...SECONDS] },
+  oidc_token_algorithm: { good: "EdDSA", bad: ["none", "HS256", "rs256"] },
   chat: { good: { access_token: "x" }, bad: [{ access_token: "" }, { access_token: "x", api_url: "y" }] },
   license_key: { good: LICENSE, bad: ["no licence", "a.b.c", LONG] },
   license_public_key: { good: public_key, bad: ["short", `${"x".repeat(43)} short`] },

@@ -12,8 +12,8 @@ import { perApp } from "../../lib/per-app.ts";
 import { seal, unseal } from "../workspaces/secrets.ts";
 import { oidcKeys } from "./tables.ts";
 
-/** RS256 is what every verifier knows (OpenID Connect Discovery 1.0 §3 asks for it). */
-export const ALGORITHM = "RS256";
+/** What the setting `oidc_token_algorithm` may say: RSA, or Ed25519 (RFC 8037). */
+export type Algorithm = "RS256" | "EdDSA";
 const MODULUS_BITS = 2048;
 
 const HOUR_MS = 3_600_000;
@@ -32,6 +32,7 @@ type Row = typeof oidcKeys.$inferSelect;
 
 interface SigningKey {
   kid: string;
+  algorithm: Algorithm;
   key: CryptoKey;
 }
 
@@ -51,18 +52,28 @@ export async function publicKeys(app: App): Promise<JWK[]> {
   return (await currentKeys(app)).map(({ public_jwk }) => public_jwk);
 }
 
-/** The key that signs now. */
+/** The key that signs now. When another algorithm is set, one of the last goes on until the new key has been shown. */
 export async function signingKey(app: App): Promise<SigningKey> {
   const rows = await currentKeys(app);
-  const shown = app.clock().getTime() - LEAD_MS;
+  const before = app.clock().getTime() - LEAD_MS;
+  const shown = rows.filter(({ created_at }) => created_at.getTime() <= before);
   // A key that has to be the first is used at once: nobody has read the keys without it.
-  const row = rows.findLast(({ created_at }) => created_at.getTime() <= shown) ?? rows[0]!;
+  const row = shown.findLast((each) => isWanted(app, each)) ?? shown.at(-1) ?? rows[0]!;
   const cache = known(app);
   if (cache.signing?.kid !== row.kid) {
     const { importPKCS8 } = await import("jose");
-    cache.signing = { kid: row.kid, key: await importPKCS8(open(app, row)!, ALGORITHM) };
+    const algorithm = algorithmOf(row);
+    cache.signing = { kid: row.kid, algorithm, key: await importPKCS8(open(app, row)!, algorithm) };
   }
   return cache.signing;
+}
+
+function algorithmOf({ public_jwk }: Row): Algorithm {
+  return public_jwk.alg as Algorithm;
+}
+
+function isWanted(app: App, row: Row): boolean {
+  return algorithmOf(row) === app.settings.get("oidc_token_algorithm");
 }
 
 async function currentKeys(app: App): Promise<Row[]> {
@@ -96,22 +107,25 @@ function isSettled(app: App, rows: Row[]): boolean {
 }
 
 function isNewDue(app: App, rows: Row[]): boolean {
-  const newest = rows.at(-1);
+  const newest = rows.findLast((row) => isWanted(app, row));
   return !newest || newest.created_at.getTime() <= app.clock().getTime() - ROTATE_MS;
 }
 
-/** Keys whose successor has signed for longer than any token of theirs may hold. */
+/** Keys that have not signed for longer than any token of theirs may hold. */
 function overdue(app: App, rows: Row[]): Row[] {
   const before = app.clock().getTime() - LEAD_MS - LONGEST_MS - SHOWN_MS;
-  return rows.filter((_, at) => {
-    const successor = rows[at + 1];
-    return successor !== undefined && successor.created_at.getTime() <= before;
+  return rows.filter((row, at) => {
+    const successor = rows.slice(at + 1).find((later) => algorithmOf(later) === algorithmOf(row));
+    if (successor) return successor.created_at.getTime() <= before;
+    // Of an algorithm that is no longer set: had it been at that time, there would be a successor.
+    return !isWanted(app, row) && row.created_at.getTime() + ROTATE_MS <= before;
   });
 }
 
 /** Of several servers one changes the keys; the others read what it has made. */
 async function rotate(app: App): Promise<Row[]> {
-  const { pem, public_jwk } = await newPair();
+  const algorithm = app.settings.get("oidc_token_algorithm");
+  const { pem, public_jwk } = await newPair(algorithm);
   return app.db.write(async (tx) => {
     await tx.lock("oidc keys");
     const rows = await usableKeys(app, tx);
@@ -125,17 +139,18 @@ async function rotate(app: App): Promise<Row[]> {
   });
 }
 
-async function newPair(): Promise<{ pem: string; public_jwk: JWK }> {
+async function newPair(algorithm: Algorithm): Promise<{ pem: string; public_jwk: JWK }> {
   const { exportJWK, exportPKCS8, generateKeyPair } = await import("jose");
-  const pair = await generateKeyPair(ALGORITHM, { modulusLength: MODULUS_BITS, extractable: true });
-  return { pem: await exportPKCS8(pair.privateKey), public_jwk: await exportJWK(pair.publicKey) };
+  const pair = await generateKeyPair(algorithm, { modulusLength: MODULUS_BITS, extractable: true });
+  const public_jwk = { ...(await exportJWK(pair.publicKey)), alg: algorithm };
+  return { pem: await exportPKCS8(pair.privateKey), public_jwk };
 }
 
 async function store(app: App, tx: Tx, pem: string, jwk: JWK): Promise<Row> {
   const kid = randomText(16);
   const row = {
     kid,
-    public_jwk: { ...jwk, kid, alg: ALGORITHM, use: "sig" },
+    public_jwk: { ...jwk, kid, use: "sig" },
     sealed_key: seal(app.instanceKey, pem, `oidc key ${kid}`),
     created_at: app.clock(),
   };

@@ -14,7 +14,7 @@ function toRead(value: object): Response {
   });
 }
 
-const describeIssuer = (ctx: Context) => toRead(discoveryDocument(ctx.app));
+const describeIssuer = (ctx: Context) => discoveryDocument(ctx.app).then(toRead);
 
 export const getIdToken = operation({
   name: "getOidcToken",
@@ -23,7 +23,7 @@ export const getIdToken = operation({
   access: "member",
   summary: "Sign an identity token for the job that asks, to show to another service (EE)",
   query: z.object({ expires_in: wholeNumber.optional() }),
-  responds: responds.text("the token: a JWT signed with RS256"),
+  responds: responds.text("the token: a JWT signed with RS256, or EdDSA where that is set"),
   audit: { operation: "oidc.token", action_kind: "Create" },
   run: (ctx, { audience, query }) => issueIdToken(ctx, audience, query.expires_in),
 });

@@ -4,7 +4,7 @@ import type { App, WorkspaceContext } from "../../context.ts";
 import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
 import { requireLicense } from "../license/service.ts";
-import { ALGORITHM, LONGEST_MS, signingKey } from "./keys.ts";
+import { LONGEST_MS, publicKeys, signingKey } from "./keys.ts";
 
 const MAX_AUDIENCE = 500;
 
@@ -17,14 +17,16 @@ export function issuerOf(app: App): string {
  * Metadata of the issuer (OpenID Connect Discovery 1.0 §3). Nobody logs in here: the tokens are given to jobs, so there
  * is no authorization endpoint.
  */
-export function discoveryDocument(app: App) {
+export async function discoveryDocument(app: App) {
   const issuer = issuerOf(app);
+  const algorithms = (await publicKeys(app)).map(({ alg }) => alg);
   return {
     issuer,
     jwks_uri: `${issuer}jwks`,
     response_types_supported: ["id_token"],
     subject_types_supported: ["public"],
-    id_token_signing_alg_values_supported: [ALGORITHM],
+    // Every issuer has to know RS256, whatever it signs with.
+    id_token_signing_alg_values_supported: [...new Set(["RS256", ...algorithms])],
     scopes_supported: ["openid"],
     claims_supported: [
       ...["iss", "sub", "aud", "iat", "nbf", "exp", "jti", "email", "username", "groups", "workspace"],
@@ -51,10 +53,10 @@ export async function issueIdToken(
   const claims = await claimsOf(app, job, caller.member.groups);
   const lifetime_s = lifetimeOf(app, expires_in);
   const { SignJWT } = await import("jose");
-  const { kid, key } = await signingKey(app);
+  const { kid, key, algorithm } = await signingKey(app);
   const now_s = Math.floor(app.clock().getTime() / 1000);
   const token = await new SignJWT(claims)
-    .setProtectedHeader({ alg: ALGORITHM, kid, typ: "JWT" })
+    .setProtectedHeader({ alg: algorithm, kid, typ: "JWT" })
     .setIssuer(issuerOf(app))
     .setAudience(audience)
     .setIssuedAt(now_s)

@@ -102,6 +102,13 @@ export const KEYS = {
     meaning: "seconds for which the identity tokens of jobs hold, when they ask for no less",
     default: 3_600,
   },
+  oidc_token_algorithm: {
+    schema: z.enum(["RS256", "EdDSA"]),
+    allowed: "RS256 or EdDSA",
+    meaning:
+      "what the identity tokens of jobs are signed with; after a change, the keys of before sign for two hours more",
+    default: "RS256",
+  },
   chat: {
     schema: ChatConnection,
     allowed: "an object with access_token or bot.bot_access_token, and where needed api_url",
