@@ -75,6 +75,7 @@ export function toExported(job: Job, logs: string | undefined): string {
     attempts: _attempts,
     cancel_requested: _cancel,
     concurrency_blocked: _blocked,
+    request_id: _request,
     delete_after_use: _delete,
     ...same
   } = job;
