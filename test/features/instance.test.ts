@@ -18,8 +18,12 @@ test.each([
   ["/uptodate", "yes"],
   ["/ee_license", ""],
 ])("%s answers a text, to a browser's cookie as to a bearer token", async (path, says) => {
-  for (const headers of [{ authorization: `Bearer ${token}` }, { cookie: `token=${token}` }]) {
-    const answer = await server.as(undefined)("GET", path, undefined, headers as Record<string, string>);
+  const credentials: Record<string, string>[] = [
+    { authorization: `Bearer ${token}` },
+    { cookie: `token=${token}` },
+  ];
+  for (const headers of credentials) {
+    const answer = await server.as(undefined)("GET", path, undefined, headers);
     expect([answer.status, answer.text]).toEqual([200, says]);
     expect(answer.headers.get("content-type")).toBe(TEXT);
   }
