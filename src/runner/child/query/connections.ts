@@ -61,8 +61,14 @@ export async function connect(adapter: "postgres" | "mysql", resource: Resource)
   } catch (cause) {
     await client?.close({ timeout: 0 }).catch(() => {});
     const { message, ...facts } = plainFacts(cause, resource);
-    const { user, host, port, database } = target;
-    throw new QueryError(`cannot connect to ${user}@${host}:${port}/${database}: ${message}`, facts);
+    const { user, host, port, database, sslmode } = target;
+    // All that the client says of a MySQL without TLS; one that refuses a password says more.
+    const mayLackTls = facts.code === "ERR_MYSQL_AUTHENTICATION_FAILED" && sslmode !== "disable";
+    const hint = mayLackTls ? "does the server offer TLS, which `ssl: true` asks for?" : facts.hint;
+    throw new QueryError(`cannot connect to ${user}@${host}:${port}/${database}: ${message}`, {
+      ...facts,
+      hint,
+    });
   }
 }
 
