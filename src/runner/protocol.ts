@@ -24,6 +24,8 @@ export interface Exec {
   program: string;
   argv: string[];
   environment: Record<string, string>;
+  /** Commands that a shell carries out before its script. They stand in memory alone: argv is everybody's to read. */
+  prelude?: string;
   /** Python keeps the socket and speaks this protocol; a shell must not see it. */
   keep_channel: boolean;
 }

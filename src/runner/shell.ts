@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { baseEnvironment, type Child, ChildEnded, type ChildExit, LoadFault } from "./child.ts";
+import type { Exec } from "./protocol.ts";
 import type { RunOutcome, RunRequest } from "./types.ts";
 
 /** Begins a line that belongs to the result stream. */
@@ -40,8 +41,8 @@ export async function runShell({
     child.send({
       t: "exec",
       program,
-      argv: ["bash", file, ...values],
-      environment: { ...baseEnvironment(child.folder), ...environment },
+      argv: ["bash", file],
+      ...started({ ...baseEnvironment(child.folder), ...environment }, values),
       keep_channel: false,
     });
   });
@@ -52,6 +53,30 @@ export async function runShell({
     return { kind: "failure", error: { name: "ExecutionErr", message } };
   }
   return resultOf(child, max_result);
+}
+
+/** What would keep bash from reading its prelude, or is where it finds it: such variables are set in the prelude. */
+const DECIDE_THE_START = ["BASH_ENV", "POSIXLY_CORRECT"];
+
+/** Other users of the machine can read what a program is started with, so `$1`, `$2`, … are set by a prelude. */
+function started(
+  environment: Record<string, string>,
+  values: string[],
+): Pick<Exec, "environment" | "prelude"> {
+  const plain = { ...environment };
+  const prelude = ["unset BASH_ENV"];
+  for (const name of DECIDE_THE_START) {
+    if (plain[name] === undefined) continue;
+    prelude.push(`export ${name}=${quoted(plain[name])}`);
+    delete plain[name];
+  }
+  prelude.push(`set -- ${values.map(quoted).join(" ")}`);
+  return { environment: plain, prelude: prelude.join("\n") };
+}
+
+/** As one word of bash. A word has no NULs. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("\0", "").replaceAll("'", "'\\''")}'`;
 }
 
 function toText(value: unknown): string {

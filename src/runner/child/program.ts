@@ -44,6 +44,7 @@ function openLibc() {
         signal: { args: ["i32", "u64"], returns: "u64" },
         execve: { args: ["ptr", "ptr", "ptr"], returns: "i32" },
         sched_setscheduler: { args: ["i32", "i32", "ptr"], returns: "i32" },
+        memfd_create: { args: ["ptr", "u32"], returns: "i32" },
       }).symbols;
     } catch {}
   }
@@ -382,6 +383,17 @@ function userFrames(stack: string): string {
     .trim();
 }
 
+/**
+ * Stores the prelude of a shell where only this user's processes can read it (memfd_create(2)), with a last command that
+ * lets go of it. @returns the path that leads to it
+ */
+function inMemory(name: Pointer, prelude: string): string {
+  const fd = libc!.memfd_create(name, 0);
+  const bytes = Buffer.from(`${prelude}\nexec ${fd}<&-\n`);
+  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, at);
+  return `/proc/self/fd/${fd}`;
+}
+
 /** Turns this process into another program: same process, same pipes, no new start. */
 function become(message: Exec): void {
   if (!libc) {
@@ -409,6 +421,7 @@ function become(message: Exec): void {
   const environment = {
     ...message.environment,
     ...(message.keep_channel ? { SVC_CHANNEL_FD: String(channelFd) } : {}),
+    ...(message.prelude === undefined ? {} : { BASH_ENV: inMemory(text("prelude"), message.prelude) }),
   };
   const pairs = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
   libc.execve(text(message.program), list(message.argv), list(pairs));
