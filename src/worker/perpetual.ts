@@ -4,6 +4,7 @@ import type { App } from "../context.ts";
 import type { Tx } from "../database/database.ts";
 import { BadRequest, NotFound } from "../errors.ts";
 import { entrypointOf } from "../features/jobs/entrypoints.ts";
+import { withCurrentKey } from "../features/jobs/stale-seals.ts";
 import { type Deployed, deployedByHash, deployedByPath } from "../features/scripts/versions.ts";
 import { newJobId } from "../lib/ids.ts";
 import { insertJob } from "../queue/driver.ts";
@@ -72,6 +73,6 @@ async function ifDeployed(find: () => Deployed | Promise<Deployed>): Promise<Dep
 export async function queueSuccessor(app: App, tx: Tx, job: Job, successor: Successor): Promise<void> {
   const [row] = await tx.select({ canceled: jobs.cancel_requested }).from(jobs).where(eq(jobs.id, job.id));
   if (row?.canceled) return;
-  await insertJob(tx, successor);
+  await insertJob(tx, { ...successor, args: await withCurrentKey(app, tx, job, successor.args) });
   tx.afterCommit(app.queue.wake);
 }

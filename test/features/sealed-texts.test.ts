@@ -1,5 +1,7 @@
 /** What is sealed outside of variables follows the workspace's key: nothing that is to run still is lost with the old one. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Database } from "../../src/database/database.ts";
+import { getEndpoint, secretsOf } from "../../src/features/webhooks/endpoints.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
 
 const SECRET = "what-the-old-key-sealed";
@@ -115,6 +117,8 @@ test("schedules, saved inputs, flows and resources keep what `variables/encrypt`
   await expectOk(ask("POST", "/w/acme/resources/create", resource));
   const content = "export const main = (r: any) => [...r.deep[0]].reverse().join('')";
   await deploy(ask, "acme", "u/admin/of_resource", content);
+  // From here on the flow is remembered as it was.
+  expect(await resultOf("f/u/admin/static")).toBe(TOLD);
 
   await exchange();
   const kept = (await expectOk(ask("GET", "/w/acme/schedules/get/u/admin/yearly"))).json();
@@ -129,6 +133,105 @@ test("schedules, saved inputs, flows and resources keep what `variables/encrypt`
     error: { message: expect.stringContaining("was encrypted for somebody else") },
   });
 });
+
+/**
+ * Has the key exchanged when the next thing to be stored is on its way to the database: sealed, and not stored.
+ * @param reads secrets that are read before, each of which stores its audit row
+ */
+function exchangeBeforeNextWrite(reads = 0): void {
+  const db = server.server.app.db as { write: Database["write"] };
+  const { write } = db;
+  db.write = async (work) => {
+    if (reads-- > 0) return write(work);
+    db.write = write;
+    await expectOk(
+      ask("POST", "/w/acme/workspaces/encryption_key", { new_key: `${++keys}`.padStart(64, "k") }),
+    );
+    return write(work);
+  };
+}
+
+/** Of these one runs at a time: what comes next waits in the queue, as it was stored. */
+const ONE = "u/admin/one";
+
+/** Starts a run so, and says how to read its result. Its first step waits. */
+async function startedSo(path: string, args: object = {}, reads = 0): Promise<() => Promise<unknown>> {
+  const content = `export const main = async (x: string) =>
+    x === "hold" ? Bun.sleep(1_000) : [...x].reverse().join('')`;
+  await deploy(ask, "acme", ONE, content, { concurrent_limit: 1, concurrency_time_window_s: 1 });
+  const holder = await start(`p/${ONE}`, { x: "hold" });
+  await until(async () => {
+    const job = (await expectOk(ask("GET", `/w/acme/jobs_u/get/${holder}`))).json();
+    return job.running || undefined;
+  }, "the run before");
+  exchangeBeforeNextWrite(reads);
+  const id = await start(path, args);
+  return async () => (await ended(id)).result;
+}
+
+const onTheWay: [what: string, store: () => Promise<() => Promise<unknown>>, told: unknown][] = [
+  [
+    "an argument that is a password",
+    () => startedSo("p/u/admin/tell?scheduled_in_secs=1", { x: SECRET }),
+    TOLD,
+  ],
+  ["a flow's argument that is a password", () => startedSo("f/u/admin/takes", { x: SECRET }), TOLD],
+  ["what a flow's first loop goes over", () => startedSo("f/u/admin/loops", {}, 2), [TOLD, TOLD]],
+  ["a step's own value", () => startedSo("f/u/admin/fixed"), TOLD],
+  [
+    "a variable that was sealed before",
+    async () => {
+      const { text } = await expectOk(ask("POST", "/w/acme/variables/encrypt", JSON.stringify(SECRET)));
+      const variable = { path: "u/admin/late", value: text, is_secret: true, description: "" };
+      exchangeBeforeNextWrite();
+      await expectOk(ask("POST", "/w/acme/variables/create?already_encrypted=true", variable));
+      return async () => (await expectOk(ask("GET", "/w/acme/variables/get_value/u/admin/late"))).json();
+    },
+    SECRET,
+  ],
+  [
+    "a webhook's secret",
+    async () => {
+      const made = (
+        await expectOk(ask("POST", "/w/acme/webhooks/create", { url: "https://example.org/e" }))
+      ).json();
+      exchangeBeforeNextWrite();
+      const { secret } = (await expectOk(ask("POST", `/w/acme/webhooks/rotate_secret/${made.id}`))).json();
+      return async () => {
+        const { app } = server.server;
+        const endpoint = await getEndpoint(app.db.read, "acme", made.id);
+        expect(await secretsOf(app, endpoint)).toEqual([secret, made.secret]);
+      };
+    },
+    undefined,
+  ],
+];
+test.each(onTheWay)(
+  "%s opens with the key that was exchanged on its way to the database",
+  async (_, store, told) => {
+    const step = (x: object) => ({ type: "script", path: ONE, input_transforms: { x } });
+    const expr = (text: string) => ({ type: "javascript", expr: text });
+    const value = { type: "static", value: await sealed() };
+    const iterator = expr("[variable('u/admin/secret'), variable('u/admin/secret')]");
+    const inner = [{ id: "b", value: step(expr("flow_input.iter.value")) }];
+    const schema = { type: "object", properties: { x: { type: "string", format: "password" } } };
+    const flows: [string, object][] = [
+      ["takes", step(expr("flow_input.x"))],
+      ["loops", { type: "forloopflow", iterator, skip_failures: false, modules: inner }],
+      ["fixed", step(value)],
+    ];
+    for (const [name, value] of flows) {
+      const path = `u/admin/${name}`;
+      const flow = { path, summary: "", schema, value: { modules: [{ id: "a", value }] } };
+      const exists = (await ask("GET", `/w/acme/flows/exists/${path}`)).json();
+      await expectOk(ask("POST", exists ? `/w/acme/flows/update/${path}` : "/w/acme/flows/create", flow));
+    }
+    const read = await store();
+    // What this process remembers of keys must not be what opens it.
+    await exchange();
+    expect(await read()).toEqual(told);
+  },
+);
 
 test("skip_reencrypt leaves them as they are, as it does secrets", async () => {
   const x = await sealed();

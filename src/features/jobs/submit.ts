@@ -15,6 +15,7 @@ import { checkTag } from "../tokens/scopes.ts";
 import { refuseClosed } from "../workspaces/closed.ts";
 import { storedEntrypoint } from "./entrypoints.ts";
 import { discardUploads } from "./form-data.ts";
+import { keepSeals, StaleSeal, sealedAnew } from "./stale-seals.ts";
 import type { RunOptions, Submission } from "./submission.ts";
 import { UNFINISHED } from "./unfinished.ts";
 
@@ -44,6 +45,20 @@ export async function submitJob(
   submission: Submission,
   options: RunOptions,
   how: SubmitHow = {},
+): Promise<Job> {
+  try {
+    return await submitOnce(ctx, submission, options, how);
+  } catch (cause) {
+    if (!(cause instanceof StaleSeal)) throw cause;
+    return submitOnce(ctx, await sealedAnew(ctx, submission), options, how);
+  }
+}
+
+async function submitOnce(
+  ctx: WorkspaceContext,
+  submission: Submission,
+  options: RunOptions,
+  how: SubmitHow,
 ): Promise<Job> {
   const { app } = ctx;
   refuseWhileDraining(app);
@@ -75,6 +90,7 @@ export async function submitJob(
             `as many jobs as may run of ${job.concurrency_key} do already: try again later`,
           );
         }
+        await keepSeals(app, tx, job, plan !== undefined);
         await insertJob(tx, job.delete_after_use ? { ...job, args: "{}", preprocessor_input: null } : job);
         await plan?.store(tx);
         await how.also?.(tx, job.id);

@@ -1,7 +1,7 @@
 import { and, asc, eq, getTableColumns, gt, isNull, or } from "drizzle-orm";
 import type { WorkspaceContext } from "../../context.ts";
 import { startsWith } from "../../database/conditions.ts";
-import { type Reader, statement } from "../../database/database.ts";
+import { type Reader, statement, type Tx } from "../../database/database.ts";
 import { sql } from "../../database/kit.ts";
 import { BadRequest, Forbidden, NotFound, Unauthorized } from "../../errors.ts";
 import { toWindow } from "../../http/operation.ts";
@@ -11,7 +11,7 @@ import { withFreshToken } from "../oauth/refresh.ts";
 import { canRead, canWrite, readableBy, requireManage } from "../permissions.ts";
 import { resources } from "../resources/tables.ts";
 import { checkScopes } from "../tokens/scopes.ts";
-import { decryptSecret, encryptSecret } from "../workspaces/secrets.ts";
+import { decryptSecret, encryptSecret, renewed } from "../workspaces/secrets.ts";
 import { type Variable, variables } from "./tables.ts";
 import { openValue } from "./value.ts";
 
@@ -87,12 +87,17 @@ export async function getVariable(
   return row;
 }
 
-/** Sealed for storage; what claims to be sealed already must open with this workspace's key. */
-async function toStored(ctx: WorkspaceContext, db: Reader, value: string, options: Options): Promise<string> {
-  const { workspace_id } = ctx.caller.member;
-  if (!options.already_encrypted) return encryptSecret(ctx.app, db, workspace_id, value);
-  await decryptSecret(ctx.app, db, workspace_id, value);
-  return value;
+/**
+ * Sealed for storage. What claims to be sealed already must open with this workspace's key, and is stored as it is,
+ * unless the key was exchanged since.
+ */
+async function toStored(ctx: WorkspaceContext, tx: Tx, value: string, options: Options): Promise<string> {
+  const { app, caller } = ctx;
+  const { workspace_id } = caller.member;
+  if (!options.already_encrypted) return encryptSecret(app, tx, workspace_id, value);
+  const text = await renewed(app, tx, caller.member, value);
+  await decryptSecret(app, tx, workspace_id, text);
+  return text;
 }
 
 /** @throws BadRequest for a bad or taken path, Forbidden */

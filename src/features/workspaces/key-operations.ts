@@ -1,6 +1,7 @@
 /** The key that seals a workspace's secrets, for those who move the workspace elsewhere or fear that it leaked. */
 import { z } from "zod";
 import { type Operation, operation, responds } from "../../http/operation.ts";
+import { forgetFlows } from "../flows/versions.ts";
 import { prepareExchange } from "./key-rotation.ts";
 import { checkKey, currentKey, keyChanged } from "./secrets.ts";
 
@@ -37,7 +38,11 @@ export const setEncryptionKey = operation({
     const parameters = { skip_reencrypt: String(!reseal) };
     const count = await ctx.write({ resource: workspace, parameters }, async (tx) => {
       const sealed = await exchange.store(tx);
-      tx.afterCommit(() => keyChanged(app, workspace, exchange.key, { keep: reseal }));
+      tx.afterCommit(() => {
+        keyChanged(app, workspace, exchange.key, { keep: reseal });
+        // What is remembered of them holds the old texts.
+        forgetFlows(app, workspace);
+      });
       return sealed;
     });
     return reseal

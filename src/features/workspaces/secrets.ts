@@ -122,8 +122,8 @@ export async function currentKey(app: App, db: Reader, workspace_id: string): Pr
 
 /** Remembers a key that is committed. The one before serves for what was read while it was changed. */
 function remember(app: App, workspace_id: string, current: WorkspaceKey): WorkspaceKey {
-  const before = keysOf(app).get(workspace_id)?.current;
-  const previous = before?.wrapped === current.wrapped ? undefined : before;
+  const before = keysOf(app).get(workspace_id);
+  const previous = before?.current.wrapped === current.wrapped ? before.previous : before?.current;
   keysOf(app).set(workspace_id, { current, previous, at: Date.now() });
   return current;
 }
@@ -153,7 +153,8 @@ function boundTo(workspace_id: string, purpose: string | undefined): string {
 }
 
 /**
- * @param db the transaction that stores the text, so that it is sealed with the key that holds when it is committed
+ * @param db the transaction that stores the text, so that it is sealed with the key that holds when it is committed.
+ * Sealed outside of one, with the key as it is committed now, it may be stale when it is stored: see `renewed`.
  * @param purpose what the text is for, where it is no variable: it opens for this alone
  * @returns text that only this workspace's key opens
  */
@@ -165,7 +166,7 @@ export async function encryptSecret(
   purpose?: string,
 ): Promise<string> {
   if (isTx(db)) await lockKey(db, workspace_id);
-  const key = isTx(db) ? await currentKey(app, db, workspace_id) : await keyOf(app, workspace_id);
+  const key = isTx(db) ? await currentKey(app, db, workspace_id) : await loadKey(app, workspace_id);
   return seal(key.bytes, plain, boundTo(workspace_id, purpose));
 }
 
@@ -192,6 +193,30 @@ export async function decryptSecret(
   throw new BadRequest(`the encrypted value cannot be read with the key of workspace ${workspace_id}`);
 }
 
+/**
+ * The text sealed with the key that holds now, when it was sealed with one that was exchanged since; else itself. In the
+ * transaction that stores it nobody exchanges the key any more.
+ */
+export async function renewed(
+  app: App,
+  db: Reader,
+  { workspace_id, email }: { workspace_id: string; email: string },
+  text: string,
+): Promise<string> {
+  const known = keysOf(app).get(workspace_id);
+  if (isTx(db)) await lockKey(db, workspace_id);
+  const key = await currentKey(app, db, workspace_id);
+  for (const purpose of [argumentOf(email), undefined]) {
+    const bound = boundTo(workspace_id, purpose);
+    if (unseal(key.bytes, text, bound) !== undefined) return text;
+    for (const old of [known?.current, known?.previous]) {
+      const plain = old && unseal(old.bytes, text, bound);
+      if (plain !== undefined) return seal(key.bytes, plain, bound);
+    }
+  }
+  return text;
+}
+
 /** What a text sealed for one workspace and key is when it is sealed for another. Undefined: it does not open. */
 export function resealed(
   text: string,
@@ -215,8 +240,8 @@ export function keyChanged(
   key: WorkspaceKey,
   { keep }: { keep: boolean },
 ): void {
-  const before = keysOf(app).get(workspace_id)?.current;
-  keysOf(app).set(workspace_id, { current: key, previous: keep ? before : undefined, at: Date.now() });
+  remember(app, workspace_id, key);
+  if (!keep) keysOf(app).get(workspace_id)!.previous = undefined;
 }
 
 /**

@@ -7,6 +7,7 @@ import { insertJob } from "../../../queue/driver.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
 import { noteEnd } from "../../handlers/outbox.ts";
 import { cacheResult } from "../../jobs/cached-results.ts";
+import { refuseStale } from "../../jobs/stale-seals.ts";
 import { flowItems } from "../tables.ts";
 import { wakeFlowsAt } from "./moments.ts";
 import { type FlowRun, type FreshEnd, itemsKey, keepRun, type LiveFrame } from "./run.ts";
@@ -180,11 +181,12 @@ export class Plan {
    * The version is claimed before anything else is touched: whoever changes a run waits here for the others, and nobody
    * who holds it waits for a job's row that one of them has.
    * @param work what belongs to it; false: the job ended elsewhere
-   * @throws FlowConflict when the run is no longer as this plan found it, NotHeld
+   * @throws FlowConflict when the run is no longer as this plan found it, NotHeld, StaleSeal
    */
   async store(tx: Tx, work?: (tx: Tx) => Promise<boolean>): Promise<void> {
     await this.#claimVersion(tx);
     if (work && !(await work(tx))) throw new NotHeld();
+    if (this.#from === undefined) await this.#refuseStale(tx);
     for (const job of this.#jobs) await insertJob(tx, job);
     for (const job of this.#finishedLeaves) await insertEnded(tx, job);
     for (const job of this.#takenOver) await tx.insert(jobs).values(job);
@@ -213,6 +215,14 @@ export class Plan {
   abandon(): void {
     this.#run.broken = true;
     for (const _ of this.#handed) this.#app.queue.giveBack();
+  }
+
+  /** Whoever exchanges the workspace's key takes the version of runs that are stored; of this one there is nothing yet. */
+  async #refuseStale(tx: Tx): Promise<void> {
+    for (const job of this.#jobs) await refuseStale(this.#app, tx, job, job.args + (job.flow_body ?? ""));
+    for (const { frame, items } of this.#items) {
+      await refuseStale(this.#app, tx, frame.flow.job, JSON.stringify(items));
+    }
   }
 
   async #claimVersion(tx: Tx): Promise<void> {

@@ -9,6 +9,7 @@ import { isFrame } from "../../../queue/states.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
 import { withHandlers } from "../../handlers/outbox.ts";
 import { cachedResult } from "../../jobs/cached-results.ts";
+import { jobSealedAnew, StaleSeal } from "../../jobs/stale-seals.ts";
 import { type FlowResume, flowFrames, flowResumes } from "../tables.ts";
 import { verdict } from "./answers.ts";
 import { BEGIN_INNER, drive, endFromCache, flowFrame, liveFlow } from "./drive.ts";
@@ -85,6 +86,7 @@ export async function beginClaimedFlow(app: App, job: Job): Promise<boolean> {
     return true;
   } catch (cause) {
     if (cause instanceof NotHeld) return false;
+    if (cause instanceof StaleSeal) return beginClaimedFlow(app, await jobSealedAnew(app, job));
     throw cause;
   }
 }
