@@ -93,10 +93,17 @@ export interface Context {
   /**
    * A transaction that leaves the operation's audit row together with the change. `resource` names what was touched;
    * `parameters` are details that hold no secret; `by` is the e-mail of who logs in by this call; `as` says what was
-   * done where that is not what the operation declares (a secret is read on the way to something else).
+   * done where that is not what the operation declares (a secret is read on the way to something else); `lazy` is the
+   * database's.
    */
   write<T>(
-    audited: { resource?: string; parameters?: Record<string, string>; by?: string; as?: Audit },
+    audited: {
+      resource?: string;
+      parameters?: Record<string, string>;
+      by?: string;
+      as?: Audit;
+      lazy?: boolean;
+    },
     work: (tx: Tx) => Promise<T>,
   ): Promise<T>;
 }

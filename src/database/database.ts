@@ -93,6 +93,14 @@ export interface Channel {
   listen(name: string, hear: (text: string) => void, gap: () => void): Promise<{ stop(): Promise<void> }>;
 }
 
+export interface WriteOptions {
+  /**
+   * Resolves with the commit, which the end of this process does not undo, and does not wait for the disk: a power failure
+   * can take back what was written so in the last moments. For what says again what is on disk already.
+   */
+  lazy?: boolean | undefined;
+}
+
 export interface Database {
   readonly dialect: Dialect;
   /** Undefined when no other process shares it. */
@@ -103,9 +111,9 @@ export interface Database {
    * effects are dropped and the error is passed on; other writes of the same batch are not touched.
    * @throws StorageFull when the disk or the quota is full
    */
-  write<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  write<T>(work: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>;
   /**
-   * What has been read so far is on disk once this resolves; undefined when it is already. Awaited before what was read
+   * What has been read so far is on disk once this resolves, but for lazy writes; undefined when it is already. Awaited before what was read
    * is answered, so that nobody is told of a change that a power failure could take back.
    */
   settled(): Promise<void> | undefined;

@@ -15,6 +15,7 @@ import {
   runEffects,
   type Statement,
   type Tx,
+  type WriteOptions,
 } from "./database.ts";
 
 export interface PostgresOptions {
@@ -40,7 +41,7 @@ export function openPostgres(options: PostgresOptions): Database {
   const db = drizzle({ client });
   const counters = newCommitStats();
 
-  async function once<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  async function once<T>(work: (tx: Tx) => Promise<T>, { lazy }: WriteOptions): Promise<T> {
     const effects: (() => void)[] = [];
     const began = performance.now();
     const value = await db
@@ -54,7 +55,7 @@ export function openPostgres(options: PostgresOptions): Database {
             await reader.rows(sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`);
           },
         });
-        return work(tx);
+        return lazy ? reader.rows(sql`SET LOCAL synchronous_commit = off`).then(() => work(tx)) : work(tx);
       })
       .catch((cause) => {
         throw toStorageError(cause);
@@ -78,10 +79,10 @@ export function openPostgres(options: PostgresOptions): Database {
       },
     },
     read: readerOf(db),
-    async write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    async write<T>(work: (tx: Tx) => Promise<T>, options: WriteOptions = {}): Promise<T> {
       for (let tries = 1; ; tries++) {
         try {
-          return await once(work);
+          return await once(work, options);
         } catch (cause) {
           if (tries >= MAX_TRIES || !isDeadlock(cause)) throw cause;
         }

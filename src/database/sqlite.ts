@@ -25,13 +25,18 @@ import {
   runEffects,
   type Statement,
   type Tx,
+  type WriteOptions,
 } from "./database.ts";
 
 interface Pending {
   work: (tx: Tx) => Promise<unknown>;
   resolve: (value: unknown) => void;
   reject: (cause: unknown) => void;
+  lazy: boolean;
 }
+
+/** What nobody waits for is flushed after this, if nothing else has been meanwhile. */
+const LAZY_FLUSH_MS = 50;
 
 /** Pages of the write-ahead log after which SQLite copies it into the database file. */
 const CHECKPOINT_PAGES = 10_000;
@@ -111,6 +116,14 @@ export function openSqlite(options: SqliteOptions): Database {
       });
     });
 
+  let flushSoon: ReturnType<typeof setTimeout> | undefined;
+  function flushLater(): void {
+    flushSoon ??= setTimeout(() => {
+      flushSoon = undefined;
+      enqueue(async () => {}).catch(() => {});
+    }, LAZY_FLUSH_MS);
+  }
+
   function schedule(): void {
     flushing ??= new Promise<void>((resolve) => {
       setImmediate(() => {
@@ -138,9 +151,12 @@ export function openSqlite(options: SqliteOptions): Database {
       for (const pending of batch) await runOne(pending, settled, batch.length === 1);
       commit.run();
       after = effects;
-      syncing = flushLog();
-      await syncing;
-      syncing = undefined;
+      if (batch.every(({ lazy }) => lazy)) flushLater();
+      else {
+        syncing = flushLog();
+        await syncing;
+        syncing = undefined;
+      }
       countCommit(counters, batch.length, began);
     } catch (cause) {
       if (writer.inTransaction) rollback.run();
@@ -171,10 +187,10 @@ export function openSqlite(options: SqliteOptions): Database {
     }
   }
 
-  function enqueue<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+  function enqueue<T>(work: (tx: Tx) => Promise<T>, { lazy = false }: WriteOptions = {}): Promise<T> {
     if (closed) return Promise.reject(new Internal("the database is closed"));
     return new Promise<T>((resolve, reject) => {
-      queue.push({ work, resolve: resolve as (value: unknown) => void, reject });
+      queue.push({ work, resolve: resolve as (value: unknown) => void, reject, lazy });
       schedule();
     });
   }
@@ -201,6 +217,7 @@ export function openSqlite(options: SqliteOptions): Database {
     async close() {
       if (closed) return;
       closed = true;
+      clearTimeout(flushSoon);
       while (flushing) await flushing;
       if (log !== undefined) closeSync(log);
       reader.close();

@@ -76,7 +76,7 @@ export async function execute(app: App, hooks: Hooks, op: Operation, call: Call)
           });
         }
         return value;
-      }),
+      }, audited),
   };
   return op.run(context as never, call.input as never);
 }

@@ -1,7 +1,8 @@
 /**
  * Reading variables from a running script, as an SDK does it: over loopback, one call after the other, with the job's own
  * token. Each figure is a ratio to the bare echo that the same script calls, in turns with it, so that both see the same
- * machine; a secret is told once its audit row is flushed, so the disk's own time stands beside it. And the exchange of the key of 10,000 secrets while they are read.
+ * machine; of a secret the first reading waits for its audit row to be flushed, the disk's own time, and those that follow do not.
+ * And the exchange of the key of 10,000 secrets while they are read.
  *
  *   bun run build && bun test/bench/variables.ts
  */
@@ -39,7 +40,7 @@ export async function main(echo: string) {
 
 type Spent = Record<"echo" | "plain" | "secret", { p50: number; p99: number }>;
 
-/** What each reading of a secret waits for at the least: its audit row is on disk before the secret is told. */
+/** What the first reading of a secret waits for at the least: its audit row is on disk before the secret is told. */
 function flushTime(folder: string): number {
   const file = openSync(join(folder, "flush"), "w");
   const spent: number[] = [];

@@ -11,7 +11,7 @@ import { migrate } from "../../src/database/migrate.ts";
 import { BadRequest } from "../../src/errors.ts";
 import { auditLog } from "../../src/features/audit/tables.ts";
 import { jobs, type NewJob } from "../../src/queue/tables.ts";
-import { createDatabase } from "../harness.ts";
+import { createDatabase, until } from "../harness.ts";
 
 const onSqlite = dialect === "sqlite";
 let folder: string;
@@ -109,6 +109,36 @@ describe("write", () => {
     expect(reason.name).toBe("Internal");
     expect(reason.message).not.toContain("hush");
     expect(await ids()).toEqual(["a", "c", "taken"]);
+  });
+
+  test("one that does not wait for the disk is committed as any, and flushed soon after", async () => {
+    const { commits } = db.stats();
+    const told: string[] = [];
+    const lazily = (id: string) =>
+      db.write(
+        async (tx) => {
+          tx.afterCommit(() => told.push(id));
+          await tx.insert(jobs).values(job(id));
+          return id;
+        },
+        { lazy: true },
+      );
+    expect(await lazily("a")).toBe("a");
+    expect([await ids(), told]).toEqual([["a"], ["a"]]);
+    // Of the same turn as one that fails, and as one that waits.
+    const refused = expect(lazily("a")).rejects.toThrow("refused");
+    expect(await Promise.all([lazily("b"), add("c")])).toEqual(["b", "c"]);
+    await refused;
+    expect([await ids(), told]).toEqual([
+      ["a", "b", "c"],
+      ["a", "b"],
+    ]);
+    if (!onSqlite) return;
+    // The flush that nobody asked for is a commit of its own.
+    const before = db.stats().commits;
+    expect(before).toBeGreaterThan(commits);
+    await lazily("d");
+    await until(() => (db.stats().commits === before + 2 ? true : undefined), "the flush");
   });
 
   test("a transaction sees its own changes; read sees only what is committed", async () => {

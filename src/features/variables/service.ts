@@ -13,6 +13,7 @@ import { resources } from "../resources/tables.ts";
 import { checkScopes } from "../tokens/scopes.ts";
 import { decryptSecret, encryptSecret, renewed } from "../workspaces/secrets.ts";
 import { type Variable, variables } from "./tables.ts";
+import { rememberTold, wasTold } from "./told.ts";
 import { openValue } from "./value.ts";
 
 export interface NewVariable {
@@ -198,7 +199,8 @@ function requireWrite(ctx: WorkspaceContext, row: Variable): void {
 export const SECRET_READ = { operation: "variables.decrypt_secret", action_kind: "Execute" } as const;
 
 /**
- * The plain value. Reading a secret leaves an audit row; operators read secrets only through the jobs they run. What a
+ * The plain value. Each reading of a secret leaves an audit row, which is on disk before the secret is told; when a job
+ * reads again what it has been told, only the row of the first time is waited for. Operators read secrets only through the jobs they run. What a
  * job is told is masked in its log from then on.
  */
 export async function readValue(ctx: WorkspaceContext, stored: Variable): Promise<string> {
@@ -208,11 +210,15 @@ export async function readValue(ctx: WorkspaceContext, stored: Variable): Promis
   }
   const row = await withFreshToken(ctx.app, stored);
   if (!row.is_secret) return row.value;
-  const value = await ctx.write({ resource: row.path, as: SECRET_READ }, (tx) => openValue(ctx.app, row, tx));
   const job = identity.token?.job;
-  if (job && !ctx.app.runner.mask(job.id, value)) {
+  const lazy = job !== undefined && wasTold(ctx.app, job.id, row);
+  const audited = { resource: row.path, as: SECRET_READ, lazy };
+  const value = await ctx.write(audited, (tx) => openValue(ctx.app, row, tx));
+  if (!job) return value;
+  if (!ctx.app.runner.mask(job.id, value)) {
     throw new Unauthorized("the job that asks for the secret has ended");
   }
+  if (!lazy) rememberTold(ctx.app, job.id, row);
   return value;
 }
 

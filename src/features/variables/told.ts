@@ -1,0 +1,22 @@
+/** Which secrets running jobs have been told: that they have is on disk already when they ask again. */
+import type { App } from "../../context.ts";
+import { perApp } from "../../lib/per-app.ts";
+import type { Variable } from "./tables.ts";
+
+/** The oldest are forgotten, which costs a job that asks again no more than the first time. */
+const MAX_TOLD = 10_000;
+
+/** By job and path: the sealed text that was opened. */
+const toldOf = perApp<App, Map<string, string>>(() => new Map());
+
+const key = (job_id: string, { path }: Variable) => `${job_id} ${path}`;
+
+export function wasTold(app: App, job_id: string, row: Variable): boolean {
+  return toldOf(app).get(key(job_id, row)) === row.value;
+}
+
+export function rememberTold(app: App, job_id: string, row: Variable): void {
+  const told = toldOf(app);
+  told.set(key(job_id, row), row.value);
+  if (told.size > MAX_TOLD) told.delete(told.keys().next().value!);
+}
