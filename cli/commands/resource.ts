@@ -8,6 +8,7 @@ import {
   updateResource,
 } from "../../src/features/resources/operations.ts";
 import { examples, inWorkspace, noun, type WorkspaceOptions, withClient, workspaceFor } from "../command.ts";
+import { allPages } from "../pages.ts";
 import { usageError } from "../terminal/failure.ts";
 import { note, print, printJson, printTable } from "../terminal/output.ts";
 import { noteWarnings, readJson } from "../values.ts";
@@ -74,12 +75,11 @@ const list = inWorkspace("list", "list resources")
   .option("--prefix <path>", "only paths that begin so")
   .addHelpText("after", examples("svc resource list --type postgresql,mysql --workspace acme"))
   .action(async (options: WorkspaceOptions & { type?: string; prefix?: string }) => {
-    const found = await withClient(options, async (client) =>
-      client.call(listResources, {
-        workspace: await workspaceFor(client, options.workspace),
-        query: { resource_type: options.type, path_start: options.prefix },
-      }),
-    );
+    const found = await withClient(options, async (client) => {
+      const workspace = await workspaceFor(client, options.workspace);
+      const query = { resource_type: options.type, path_start: options.prefix };
+      return allPages((paging) => client.call(listResources, { workspace, query: { ...query, ...paging } }));
+    });
     if (options.json) return printJson(found);
     await printTable(found, [
       { title: "PATH", value: (row) => row.path },

@@ -6,8 +6,10 @@ import {
   listVariables,
   updateVariable,
 } from "../../src/features/variables/operations.ts";
+import { checkPath } from "../../src/lib/paths.ts";
 import { examples, inWorkspace, noun, type WorkspaceOptions, withClient, workspaceFor } from "../command.ts";
 import { parseSettings } from "../dotenv.ts";
+import { allPages } from "../pages.ts";
 import { CliError, usageError } from "../terminal/failure.ts";
 import { note, print, printJson, printTable } from "../terminal/output.ts";
 import { isInteractive } from "../terminal/prompts.ts";
@@ -35,6 +37,16 @@ async function store(client: Client, workspace: string, { path, ...change }: Cha
   return true;
 }
 
+/** Whether what stands at the path is one already, so that its new value is not shown either. */
+function isSecret(path: string, options: WorkspaceOptions): Promise<boolean> {
+  return withClient(options, async (client) => {
+    const workspace = await workspaceFor(client, options.workspace);
+    if (!(await client.call(existsVariable, { workspace, path }))) return false;
+    const query = { decrypt_secret: false };
+    return (await client.call(getVariable, { workspace, path, query })).is_secret;
+  });
+}
+
 const set = inWorkspace("set", "create or change a variable")
   .argument("<path>", "such as u/ann/api_key")
   .argument("[value]", "its value; - reads it from stdin, left out it is asked for")
@@ -55,7 +67,8 @@ const set = inWorkspace("set", "create or change a variable")
       options: WorkspaceOptions & { secret?: boolean; description?: string },
     ) => {
       const { secret, description } = options;
-      const value = await readValue(given, { message: `Value of ${path}`, secret: secret ?? false });
+      const isHidden = secret || (given === undefined && (await isSecret(path, options)));
+      const value = await readValue(given, { message: `Value of ${path}`, secret: isHidden });
       if (secret && given !== undefined && given !== "-" && isInteractive()) {
         note(
           "the secret now stands in the shell's history: leave it out to be asked, or hand it over with -",
@@ -85,12 +98,12 @@ const list = inWorkspace("list", "list variables; values of secrets stay hidden"
   .option("--prefix <path>", "only paths that begin so")
   .addHelpText("after", examples("svc variable list --workspace acme --prefix u/ann/"))
   .action(async (options: WorkspaceOptions & { prefix?: string }) => {
-    const found = await withClient(options, async (client) =>
-      client.call(listVariables, {
-        workspace: await workspaceFor(client, options.workspace),
-        query: { path_start: options.prefix },
-      }),
-    );
+    const found = await withClient(options, async (client) => {
+      const workspace = await workspaceFor(client, options.workspace);
+      return allPages((paging) =>
+        client.call(listVariables, { workspace, query: { path_start: options.prefix, ...paging } }),
+      );
+    });
     if (options.json) return printJson(found);
     await printTable(found, [
       { title: "PATH", value: (row) => row.path },
@@ -155,7 +168,7 @@ const importFile = inWorkspace("import", "create or change a variable for each l
     if (settings.length === 0) throw usageError(`there is no NAME=value in ${file}`);
     const folder = options.to.replace(/\/+$/, "");
     const changes = settings.map(({ name, value }) => ({
-      path: `${folder}/${name}`,
+      path: pathOf(folder, name),
       value,
       is_secret: options.plain ? undefined : true,
       description: undefined,
@@ -178,8 +191,20 @@ const importFile = inWorkspace("import", "create or change a variable for each l
     if (options.json) printJson(done);
   });
 
+/** @throws a usage error for one that nothing can stand at, before anything is stored */
+function pathOf(folder: string, name: string): string {
+  try {
+    return checkPath(`${folder}/${name}`);
+  } catch (cause) {
+    throw usageError((cause as Error).message);
+  }
+}
+
 function stoppedAt(path: string, cause: CliError, done: number): CliError {
-  const hint = `${done} before it are stored; what is stored already is only changed by another try`;
+  const hint =
+    done === 0
+      ? "nothing was stored"
+      : `${done} before it are stored; what is stored already is only changed by another try`;
   return new CliError(cause.name, `${path}: ${cause.message}`, { hint, exit_code: cause.exit_code });
 }
 

@@ -38,11 +38,23 @@ test("variables are imported, renamed and deleted; no secret is shown", async ()
     expect.stringContaining("deleted u/ann/newer\ndeleted u/ann/REGION\nerror: "),
   ]);
   expect((await svc(["variable", "list"])).out).toBe("u/ann/API_KEY\t(secret)\t\n");
-  const stopped = await svc(["variable", "import", "-", "--to", "u/ann"], "GOOD=1\nBAD.=x");
-  expect([stopped.code, stopped.err]).toEqual([1, expect.stringContaining("u/ann/BAD.: ")]);
+  // Nothing of a file is stored that cannot be stored as a whole.
+  for (const [to, text, message] of [
+    ["u/ann", "GOOD=1\nBAD.=x", '"u/ann/BAD." is not a path'],
+    ["shop", "GOOD=1", '"shop/GOOD" is not a path'],
+  ] as const) {
+    const refused = await svc(["variable", "import", "-", "--to", to], text);
+    expect([refused.code, refused.err]).toEqual([2, expect.stringContaining(message)]);
+  }
+  expect((await svc(["variable", "list"])).out).not.toContain("GOOD");
   const wrong = await svc(["variable", "import", "-", "--to", "u/ann"], "GOOD=1\ns3cr3t line");
   expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining("line 2 is no NAME=value")]);
   expect(wrong.err).not.toContain("s3cr3t");
+  // More than the interface tells at once unless asked for more.
+  const many = Array.from({ length: 1_001 }, (_, index) => `MANY_${index}=x`).join("\n");
+  await svc(["variable", "import", "-", "--to", "u/ann", "--plain"], many);
+  const lines = (await svc(["variable", "list", "--prefix", "u/ann/MANY_"])).out.split("\n");
+  expect(lines.filter((line) => line.endsWith("\tx\t")).length).toBe(1_001);
 }, 60_000);
 
 test("resources and their types are set, read, listed and deleted", async () => {
@@ -93,6 +105,12 @@ test("at a terminal values are asked for without being shown, and tables fit", a
   asked.types(`open-sesame${ENTER}`);
   await asked.sees("created u/ann/key");
   expect((await asked.ended()).shown).not.toContain("open-sesame");
+  using again = sitDown(place, ["variable", "set", "u/ann/key"]);
+  await again.sees("Value of u/ann/key");
+  again.types(`shut-sesame${ENTER}`);
+  await again.sees("changed u/ann/key");
+  expect((await again.ended()).shown).not.toContain("shut-sesame");
+  expect((await svc(["variable", "get", "u/ann/key"])).out).toBe("shut-sesame\n");
   using typed = sitDown(place, ["variable", "set", "u/ann/key", "typed", "--secret"]);
   await typed.sees("stands in the shell's history");
   await typed.ended();
