@@ -228,6 +228,15 @@ test("a failed refresh is kept and shown, asks no provider again at once, and go
   const admin = await t.server.workspace();
   const { tokens, id, path } = await connected(t, admin);
   const list = async () => (await admin.ask("GET", "/w/acme/variables/list")).json()[0];
+  const beside = { path, value: { token: `$var:${path}` }, resource_type: "any" };
+  await expectOk(admin.ask("POST", "/w/acme/resources/create", beside));
+  const resource = async () => (await admin.ask("GET", "/w/acme/resources/list")).json()[0];
+  expect(await resource()).toMatchObject({
+    account: id,
+    is_refreshed: true,
+    is_linked: true,
+    is_expired: false,
+  });
   t.idp.trouble.set("/token", {
     status: 400,
     body: JSON.stringify({ error: "invalid_grant", error_description: "revoked by its owner" }),
@@ -245,7 +254,9 @@ test("a failed refresh is kept and shown, asks no provider again at once, and go
   expect(answers.map(({ status, text }) => [status, text])).toEqual(
     Array(3).fill([400, `Bad request: ${said}`]),
   );
-  expect(await list()).toMatchObject({ refresh_error: said, is_expired: true });
+  for (const shown of [list, resource]) {
+    expect(await shown()).toMatchObject({ refresh_error: said, is_expired: true });
+  }
 
   t.idp.trouble.clear();
   // Within ten seconds the kept failure is answered, unless somebody asks for it.

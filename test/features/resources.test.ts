@@ -186,6 +186,8 @@ describe("the list", () => {
     ["a description, in any case", "&description=old", [a]],
     ["a value that holds JSON", `&value=${json({ host: "b" })}`, [b]],
     ["a value that holds JSON in base64", `&value=${base64({ tags: [{ deep: 1 }] })}`, [b]],
+    ["a page of those with a text in the value", "&value=o&per_page=1&page=2", [b]],
+    ["a page of those with a description", "&description=&per_page=1&page=3", [c]],
     ["no value", `&value=${base64({ host: "b", port: 1 })}`, []],
     ["a text in the value", "&value=prod", [b]],
   ])("filters: %s", async (_, query, paths) => {

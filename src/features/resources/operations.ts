@@ -14,6 +14,7 @@ import {
 import { placeInFlow } from "../flows/run/place.ts";
 import { jobEnvironment } from "../jobs/environment.ts";
 import { getJob } from "../jobs/service.ts";
+import { accountFacts, accountFields } from "../oauth/accounts.ts";
 import { SECRET_READ } from "../variables/service.ts";
 import { nonconformity } from "./conformity.ts";
 import { csv, valueFilter } from "./filters.ts";
@@ -59,6 +60,7 @@ const Resource = z
 
 const ListableResource = Resource.extend({
   account: z.number().nullish(),
+  ...accountFields,
   is_linked: z.boolean(),
   is_refreshed: z.boolean(),
   is_expired: z.boolean(),
@@ -211,21 +213,24 @@ export const listResources = operation({
   }),
   responds: responds.json(z.array(ListableResource)),
   run: async (ctx, { query }) => {
-    const { offset, limit } = toWindow(query);
-    const rows = await service.listResources(ctx, {
+    const filters = {
       types: csv(query.resource_type),
       excluded_types: csv(query.resource_type_exclude),
       path_start: query.path_start,
       path: query.path,
       description: query.description,
       value: query.value ? valueFilter(query.value) : undefined,
-    });
-    return rows.slice(offset, offset + limit).map(({ linked, ...row }) => ({
+    };
+    const rows = await service.pageOfResources(ctx, filters, toWindow(query));
+    const accounts = rows.map(({ account }) => account);
+    const facts = await accountFacts(ctx.app, ctx.caller.member.workspace_id, accounts);
+    return rows.map(({ linked, ...row }) => ({
       ...row,
       value: null,
       is_linked: linked,
       is_refreshed: false,
       is_expired: false,
+      ...facts.get(row.account ?? 0),
     }));
   },
 });

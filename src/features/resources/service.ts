@@ -158,36 +158,73 @@ export interface ResourceFilters {
   value?: ((value: unknown) => boolean) | undefined;
 }
 
-/** What the caller may read, in the order of the paths; `linked` says that a variable stands at the same path. */
-export async function listResources(
+/** As lists show it: `linked` says that a variable stands at the same path. */
+export type ListedResource = Omit<Resource, "value"> & { linked: boolean };
+
+const { value: _, ...withoutValue } = getTableColumns(resources);
+
+const besideVariable = and(
+  eq(variables.workspace_id, resources.workspace_id),
+  eq(variables.path, resources.path),
+);
+
+function wanted(ctx: WorkspaceContext, { types, excluded_types, path_start, path }: ResourceFilters) {
+  const { member } = ctx.caller;
+  return and(
+    eq(resources.workspace_id, member.workspace_id),
+    readableBy(member, resources),
+    types ? inArray(resources.resource_type, types) : undefined,
+    excluded_types ? notInArray(resources.resource_type, excluded_types) : undefined,
+    path_start ? startsWith(resources.path, path_start) : undefined,
+    path ? eq(resources.path, path) : undefined,
+  );
+}
+
+/** What the caller may read, in the order of the paths, with the values. */
+export async function listResources(ctx: WorkspaceContext, filters: ResourceFilters): Promise<Resource[]> {
+  const rows = await ctx.app.db.read
+    .select()
+    .from(resources)
+    .where(wanted(ctx, filters))
+    .orderBy(asc(resources.path));
+  return rows.filter((row) => isLike(row, filters));
+}
+
+/** One page of the same as lists show it. Values, which may be large, are read only where they decide. */
+export async function pageOfResources(
   ctx: WorkspaceContext,
   filters: ResourceFilters,
-): Promise<(Resource & { linked: boolean })[]> {
-  const { member } = ctx.caller;
-  const { types, excluded_types, path_start, path, description, value } = filters;
-  const rows = await ctx.app.db.read
-    .select({ ...getTableColumns(resources), variable: variables.path })
+  { offset, limit }: { offset: number; limit: number },
+): Promise<ListedResource[]> {
+  const { read } = ctx.app.db;
+  const picked = filters.value
+    ? new Set((await listResources(ctx, filters)).slice(offset, offset + limit).map(({ path }) => path))
+    : undefined;
+  const all = read
+    .select({ ...withoutValue, variable: variables.path, of_variable: variables.account })
     .from(resources)
-    .leftJoin(
-      variables,
-      and(eq(variables.workspace_id, resources.workspace_id), eq(variables.path, resources.path)),
-    )
-    .where(
-      and(
-        eq(resources.workspace_id, member.workspace_id),
-        readableBy(member, resources),
-        types ? inArray(resources.resource_type, types) : undefined,
-        excluded_types ? notInArray(resources.resource_type, excluded_types) : undefined,
-        path_start ? startsWith(resources.path, path_start) : undefined,
-        path ? eq(resources.path, path) : undefined,
-      ),
-    )
+    .leftJoin(variables, besideVariable)
+    .where(wanted(ctx, filters))
     .orderBy(asc(resources.path));
-  const words = description?.toLowerCase();
-  return rows
-    .filter((row) => words === undefined || row.description.toLowerCase().includes(words))
-    .filter((row) => value === undefined || value(row.value))
-    .map(({ variable, ...row }) => ({ ...row, linked: variable !== null }));
+  const filtered = picked !== undefined || filters.description !== undefined;
+  const rows = filtered ? await all : await all.limit(limit).offset(offset);
+  const found = rows.filter((row) => (picked ? picked.has(row.path) : isLike(row, filters)));
+  return (filtered && !picked ? found.slice(offset, offset + limit) : found).map(
+    ({ variable, of_variable, ...row }) => ({
+      ...row,
+      account: row.account ?? of_variable,
+      linked: variable !== null,
+    }),
+  );
+}
+
+function isLike(
+  row: { description: string; value?: unknown },
+  { description, value }: ResourceFilters,
+): boolean {
+  if (description !== undefined && !row.description.toLowerCase().includes(description.toLowerCase()))
+    return false;
+  return value === undefined || value(row.value);
 }
 
 export async function resourceExists(ctx: WorkspaceContext, path: string): Promise<boolean> {
