@@ -6,7 +6,7 @@ import { examples, leaf } from "../command.ts";
 import { usageError } from "../terminal/failure.ts";
 import { note, print, printJson } from "../terminal/output.ts";
 import { withProgress } from "../terminal/progress.ts";
-import { grouped, progressLine } from "./backup.ts";
+import { counted, progressLine } from "./backup.ts";
 
 interface MoveOptions {
   dataDir?: string;
@@ -51,7 +51,7 @@ export default leaf(
   });
 
 function summary({ dry_run, rows, tables, to, took_ms }: Moved): string {
-  const what = `${grouped(rows)} rows of ${tables} tables`;
+  const what = `${counted(rows, "row")} of ${counted(tables, "table")}`;
   const seconds = `${(took_ms / 1000).toFixed(1)} s`;
   return dry_run
     ? `${what} fit into ${to}: copied and compared in ${seconds}, nothing kept`
@@ -67,7 +67,7 @@ function whatNext({ files }: Moved, data_dir: string): string[] {
   ];
   if (files > 0) {
     lines.push(
-      `${grouped(files)} stored files stay in ${join(data_dir, "storage")}: further machines need that folder, or S3`,
+      `in ${join(data_dir, "storage")} stays ${counted(files, "stored file")}: further machines need that folder, or S3`,
     );
   }
   return lines;
