@@ -37,8 +37,10 @@ export function mount(
   };
   const door = createFrontDoor(app, site);
   const delivered = new Set(operations.filter(isDelivery).map((op) => op.path));
+  const handlers = new Map<Operation, ReturnType<typeof toHandler>>();
   for (const op of operations) {
     const handle = toHandler(app, hooks, op, door, site, identify);
+    handlers.set(op, handle);
     const finish = finisher(app, proxies, op);
     const route = rootOf(op) + toRoute(op.path);
     const answer = (event: { req: Request; context: { params?: Record<string, string> } }) =>
@@ -59,6 +61,8 @@ export function mount(
   }
   const finish = finisher(app, proxies, undefined);
   h3.all("/**", (event) => {
+    const slashed = withExtraSlash(operations, event);
+    if (slashed) return handlers.get(slashed.op)!(event.req, slashed.parameters);
     const error = (identify ? undefined : door.tooMany(event.req)) ?? noRoute(operations, event);
     const response = errorResponse(error, event.req.headers.get("accept"));
     finish(event.req, requestId(event.req), response);
@@ -95,6 +99,24 @@ function consent(request: Request, response: Response): void {
   if (request.method === "OPTIONS") response.headers.set("allow", "POST");
 }
 
+/**
+ * Clients put paths into URLs as they are, and some begin with a slash: `variables/get//u/ann/key`. The router knows no
+ * empty segments, so such a URL comes here, where the slash does not count.
+ */
+function withExtraSlash(operations: readonly Operation[], { req, url }: { req: Request; url: URL }) {
+  const slashes = url.pathname.indexOf("//");
+  if (slashes < 0) return undefined;
+  const pathname = url.pathname.slice(0, slashes) + url.pathname.slice(slashes).replace(/^\/+/, "/");
+  for (const op of operations) {
+    if (op.method !== req.method || !isGreedy(op.path)) continue;
+    const parameters = toPattern(op).exec(pathname)?.groups ?? {};
+    const tail = Object.values(parameters).at(-1);
+    // Only where the path begins.
+    if (tail !== undefined && pathname.length - tail.length === slashes + 1) return { op, parameters };
+  }
+  return undefined;
+}
+
 function noRoute(operations: readonly Operation[], event: { req: Request; url: URL }): SvcError {
   const { method } = event.req;
   const { pathname } = event.url;
@@ -109,8 +131,8 @@ function noRoute(operations: readonly Operation[], event: { req: Request; url: U
 }
 
 function toPattern(op: Operation): RegExp {
-  const pattern = toRoute(op.path).replace(/\*\*:\w+|:\w+/g, (name) =>
-    name.startsWith("*") ? ".+" : "[^/]+",
+  const pattern = toRoute(op.path).replace(/(\*\*)?:(\w+)/g, (_, greedy, name) =>
+    greedy ? `(?<${name}>.+)` : `(?<${name}>[^/]+)`,
   );
   return new RegExp(`^${rootOf(op)}${pattern}$`);
 }

@@ -77,6 +77,25 @@ describe("a variable", () => {
   });
 });
 
+test("a path may begin with a slash, in a body and in a URL, as some clients write it", async () => {
+  const made = await expectOk(create("/u/dev/slashed", { value: "one" }));
+  expect(made.text).toBe("variable u/dev/slashed created");
+  await expectOk(as.dev!("POST", `${w}/update//u/dev/slashed`, { value: "two" }));
+  for (const [call, found] of [
+    ["get_value//u/dev/slashed", "two"],
+    ["exists//u/dev/slashed", true],
+    ["exists//u/dev/not_there", false],
+  ] as const) {
+    expect((await expectOk(as.dev!("GET", `${w}/${call}`))).json()).toBe(found);
+  }
+  // Rights and errors are those of the same call without it; a slash elsewhere is no part of any path.
+  expect((await as.dev2!("GET", `${w}/get//u/dev/slashed`)).status).toBe(404);
+  expect((await as.dev!("PUT", `${w}/get//u/dev/slashed`)).status).toBe(405);
+  expect((await as.dev!("GET", `${w}//get/u/dev/slashed`)).status).toBe(404);
+  await expectOk(as.dev!("DELETE", `${w}/delete//u/dev/slashed`));
+  expect(await value("u/dev/slashed").catch(() => "gone")).toBe("gone");
+});
+
 describe("a secret", () => {
   test("is told only to who reads it: no list, file, row or log has it in plain", async () => {
     const logged: unknown[] = [];

@@ -91,8 +91,8 @@ export const createResource = operation({
   responds: responds.created("confirmation"),
   audit: { operation: "resources.create", action_kind: "Create" },
   run: async (ctx, { body, query }) => {
-    await service.createResource(ctx, body, query);
-    return `resource ${body.path} created${await warningOn(ctx, body.path)}`;
+    const path = await service.createResource(ctx, body, query);
+    return `resource ${path} created${await warningOn(ctx, path)}`;
   },
 });
 

@@ -57,13 +57,14 @@ export async function getResource(
 
 /**
  * @param update_if_exists replaces what stands at the path, where the caller may
+ * @returns the path it stands at
  * @throws BadRequest for a bad or taken path, Forbidden
  */
 export async function createResource(
   ctx: WorkspaceContext,
   body: NewResource,
   { update_if_exists }: { update_if_exists: boolean },
-): Promise<void> {
+): Promise<string> {
   const path = checkPath(body.path);
   const { member } = ctx.caller;
   const changes = {
@@ -91,6 +92,7 @@ export async function createResource(
       created_by: ctx.username,
     });
   });
+  return path;
 }
 
 /** @returns the path it then stands at. @throws NotFound, Forbidden, BadRequest */

@@ -92,10 +92,7 @@ export const createVariable = operation({
   body: CreateVariable,
   responds: responds.created("confirmation"),
   audit: { operation: "variables.create", action_kind: "Create" },
-  run: async (ctx, { body, query }) => {
-    await service.createVariable(ctx, body, query);
-    return `variable ${body.path} created`;
-  },
+  run: async (ctx, { body, query }) => `variable ${await service.createVariable(ctx, body, query)} created`,
 });
 
 export const encryptValue = operation({

@@ -101,12 +101,12 @@ async function toStored(ctx: WorkspaceContext, tx: Tx, value: string, options: O
   return text;
 }
 
-/** @throws BadRequest for a bad or taken path, Forbidden */
+/** @returns the path it stands at. @throws BadRequest for a bad or taken path, Forbidden */
 export async function createVariable(
   ctx: WorkspaceContext,
   body: NewVariable,
   options: Options,
-): Promise<void> {
+): Promise<string> {
   const path = checkPath(body.path);
   const { member } = ctx.caller;
   if (!canWrite(member, path, {})) throw new Forbidden(`${ctx.username} may not write to ${path}`);
@@ -132,6 +132,7 @@ export async function createVariable(
       .values(row)
       .onConflictDoUpdate({ target: [variables.workspace_id, variables.path], set: row });
   });
+  return path;
 }
 
 /** @throws NotFound, Forbidden, BadRequest when a secret would be opened without a new value */
