@@ -8,6 +8,7 @@ import { eq } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import type { Reader, Tx } from "../../database/database.ts";
 import { BadRequest, Internal, NotFound } from "../../errors.ts";
+import { forgottenEverywhere } from "../../events/forgetting.ts";
 import { randomText } from "../../lib/ids.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { workspaces } from "./tables.ts";
@@ -60,13 +61,25 @@ interface Remembered {
   at: number;
 }
 
-/** Another process may have changed the key: what is remembered is asked for again after this. */
+/** On PostgreSQL another process may have changed the key: what is remembered is asked for again after this. */
 const FRESH_MS = 60_000;
 
 const keysOf = perApp<App, Map<string, Remembered>>(() => new Map());
 
-/** Forgets what was remembered of a workspace's key: it is another one, or the workspace is gone. */
+/** Has every server ask for a workspace's key again; the one it knows stays at hand for what it has sealed. */
+const askAgain = forgottenEverywhere<[workspace_id: string]>("key", {
+  forget(app, workspace_id) {
+    const known = keysOf(app).get(workspace_id);
+    if (known) known.at = 0;
+  },
+  forgetAll(app) {
+    for (const known of keysOf(app).values()) known.at = 0;
+  },
+});
+
+/** Forgets what was remembered of a workspace's key: the workspace is gone. */
 export function forgetKey(app: App, workspace_id: string): void {
+  askAgain(app, workspace_id);
   keysOf(app).delete(workspace_id);
 }
 
@@ -240,6 +253,7 @@ export function keyChanged(
   key: WorkspaceKey,
   { keep }: { keep: boolean },
 ): void {
+  askAgain(app, workspace_id);
   remember(app, workspace_id, key);
   if (!keep) keysOf(app).get(workspace_id)!.previous = undefined;
 }

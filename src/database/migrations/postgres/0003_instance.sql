@@ -9,7 +9,9 @@ CREATE TABLE "critical_alerts" (
 	"created_at" timestamp(3) with time zone NOT NULL,
 	"last_raised_at" timestamp(3) with time zone NOT NULL,
 	"acknowledged" boolean NOT NULL,
-	"sent_at" timestamp(3) with time zone,
+	"next_try_at" timestamp(3) with time zone,
+	"tries" bigint DEFAULT 0 NOT NULL,
+	"told" text,
 	"send_failures" text
 );
 --> statement-breakpoint
@@ -316,6 +318,28 @@ CREATE TABLE "websocket_triggers" (
 	CONSTRAINT "websocket_triggers_workspace_id_path_pk" PRIMARY KEY("workspace_id","path")
 );
 --> statement-breakpoint
+CREATE TABLE "worker_groups" (
+	"name" text PRIMARY KEY NOT NULL,
+	"config" text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "workers" (
+	"name" text PRIMARY KEY NOT NULL,
+	"instance" text NOT NULL,
+	"ip" text NOT NULL,
+	"worker_group" text NOT NULL,
+	"version" text NOT NULL,
+	"tags" text,
+	"slots" bigint NOT NULL,
+	"started_at" timestamp(3) with time zone NOT NULL,
+	"last_ping" timestamp(3) with time zone NOT NULL,
+	"jobs_executed" bigint NOT NULL,
+	"last_job" text,
+	"occupancy" text NOT NULL,
+	"vcpus" double precision NOT NULL,
+	"memory" text NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "workspace_environment" (
 	"workspace_id" text NOT NULL,
 	"name" text NOT NULL,
@@ -350,7 +374,9 @@ CREATE TABLE "workspace_usage" (
 ALTER TABLE "tokens" ADD COLUMN "notified_at" timestamp(3) with time zone;--> statement-breakpoint
 ALTER TABLE "users" ADD COLUMN "tutorial_progress" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "workspaces" ADD COLUMN "storage_folder" text;--> statement-breakpoint
+ALTER TABLE "jobs" ADD COLUMN "request_id" text;--> statement-breakpoint
 CREATE INDEX "critical_alerts_by_key" ON "critical_alerts" USING btree ("key","acknowledged");--> statement-breakpoint
+CREATE INDEX "critical_alerts_untold" ON "critical_alerts" USING btree ("next_try_at") WHERE next_try_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "app_versions_by_app" ON "app_versions" USING btree ("app_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "apps_by_path" ON "apps" USING btree ("workspace_id","path");--> statement-breakpoint
 CREATE UNIQUE INDEX "apps_by_custom_path" ON "apps" USING btree ("custom_path");--> statement-breakpoint
@@ -368,6 +394,7 @@ CREATE INDEX "webhook_deliveries_pending" ON "webhook_deliveries" USING btree ("
 CREATE INDEX "webhook_endpoints_by_workspace" ON "webhook_endpoints" USING btree ("workspace_id");--> statement-breakpoint
 CREATE INDEX "webhook_events_by_age" ON "webhook_events" USING btree ("created_at");--> statement-breakpoint
 CREATE INDEX "webhook_events_fresh" ON "webhook_events" USING btree ("seq") WHERE fresh = 1;--> statement-breakpoint
+CREATE INDEX "workers_last_ping" ON "workers" USING btree ("last_ping");--> statement-breakpoint
 CREATE INDEX "workspace_settings_by_domain" ON "workspace_settings" USING btree ("auto_invite_domain");--> statement-breakpoint
 CREATE INDEX "workspace_usage_by_email" ON "workspace_usage" USING btree ("email","month");--> statement-breakpoint
 CREATE INDEX "scripts_by_workspace" ON "scripts" USING btree ("workspace_id","seq");--> statement-breakpoint

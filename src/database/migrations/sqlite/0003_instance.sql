@@ -9,11 +9,14 @@ CREATE TABLE `critical_alerts` (
 	`created_at` integer NOT NULL,
 	`last_raised_at` integer NOT NULL,
 	`acknowledged` integer NOT NULL,
-	`sent_at` integer,
+	`next_try_at` integer,
+	`tries` integer DEFAULT 0 NOT NULL,
+	`told` text,
 	`send_failures` text
 );
 --> statement-breakpoint
 CREATE INDEX `critical_alerts_by_key` ON `critical_alerts` (`key`,`acknowledged`);--> statement-breakpoint
+CREATE INDEX `critical_alerts_untold` ON `critical_alerts` (`next_try_at`) WHERE next_try_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `app_versions` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`workspace_id` text NOT NULL,
@@ -334,6 +337,29 @@ CREATE TABLE `websocket_triggers` (
 	PRIMARY KEY(`workspace_id`, `path`)
 );
 --> statement-breakpoint
+CREATE TABLE `worker_groups` (
+	`name` text PRIMARY KEY NOT NULL,
+	`config` text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `workers` (
+	`name` text PRIMARY KEY NOT NULL,
+	`instance` text NOT NULL,
+	`ip` text NOT NULL,
+	`worker_group` text NOT NULL,
+	`version` text NOT NULL,
+	`tags` text,
+	`slots` integer NOT NULL,
+	`started_at` integer NOT NULL,
+	`last_ping` integer NOT NULL,
+	`jobs_executed` integer NOT NULL,
+	`last_job` text,
+	`occupancy` text NOT NULL,
+	`vcpus` real NOT NULL,
+	`memory` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `workers_last_ping` ON `workers` (`last_ping`);--> statement-breakpoint
 CREATE TABLE `workspace_environment` (
 	`workspace_id` text NOT NULL,
 	`name` text NOT NULL,
@@ -371,6 +397,7 @@ ALTER TABLE `tokens` ADD `notified_at` integer;--> statement-breakpoint
 CREATE INDEX `tokens_by_expiration` ON `tokens` (`expiration`);--> statement-breakpoint
 ALTER TABLE `users` ADD `tutorial_progress` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE `workspaces` ADD `storage_folder` text;--> statement-breakpoint
+ALTER TABLE `jobs` ADD `request_id` text;--> statement-breakpoint
 CREATE INDEX `scripts_by_workspace` ON `scripts` (`workspace_id`,`seq`);--> statement-breakpoint
 CREATE INDEX `scripts_shared` ON `scripts` (`workspace_id`,`seq`) WHERE extra_perms <> '{}';--> statement-breakpoint
 CREATE INDEX `workspace_members_by_email` ON `workspace_members` (`email`);
