@@ -58,14 +58,17 @@ async function readText(file: string, missing: string): Promise<string> {
 async function parse(file: string, text: string): Promise<unknown> {
   const isJson = file.endsWith(".json");
   try {
-    if (isJson) return JSON.parse(text);
-    const yaml = await import("yaml");
-    // Written without quotes it is a tag of YAML, and means the same.
-    const inline = { tag: "!inline", resolve: (name: string) => INLINE + name };
-    return yaml.parse(text, { customTags: [inline] });
+    return isJson ? JSON.parse(text) : await parseYaml(text);
   } catch (cause) {
     throw usageError(`${file} is not ${isJson ? "JSON" : "YAML"}: ${(cause as Error).message.trimEnd()}`);
   }
+}
+
+/** Reads YAML in which `!inline <file>` may stand without quotes: then it is a tag of YAML, and means the same. */
+export async function parseYaml(text: string): Promise<unknown> {
+  const yaml = await import("yaml");
+  const inline = { tag: "!inline", resolve: (name: string) => INLINE + name };
+  return yaml.parse(text, { customTags: [inline] });
 }
 
 /** @param step id of the step the value is part of */
@@ -84,7 +87,11 @@ async function withInlineFiles(value: unknown, folder: string, step: string | un
   return Object.fromEntries(await Promise.all(entries));
 }
 
-async function readInline(name: string, folder: string, where: string): Promise<string> {
+/**
+ * The text of a file that stands in the place of a value.
+ * @throws a usage error when it is not there, or not in the folder
+ */
+export async function readInline(name: string, folder: string, where: string): Promise<string> {
   const file = join(folder, name);
   if (isOutside(folder, file) || isOutside(real(folder), real(file))) {
     throw usageError(`${where}: ${name} is outside of the flow's folder`);

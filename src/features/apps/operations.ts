@@ -20,7 +20,7 @@ function toShownApp({ app, version }: service.AppAt) {
   return { ...rest, policy, execution_mode: policy.execution_mode, created_by, created_at, value };
 }
 
-const createApp = operation({
+export const createApp = operation({
   name: "createApp",
   method: "POST",
   path: `${base}/create`,
@@ -34,7 +34,7 @@ const createApp = operation({
 
 const updates = { operation: "apps.update", action_kind: "Update" } as const;
 
-const updateApp = operation({
+export const updateApp = operation({
   name: "updateApp",
   method: "POST",
   path: `${base}/update/{path}`,
@@ -121,7 +121,7 @@ const updateAppHistory = operation({
   },
 });
 
-const deleteApp = operation({
+export const deleteApp = operation({
   name: "deleteApp",
   method: "DELETE",
   path: `${base}/delete/{path}`,

@@ -26,7 +26,7 @@ async function get(ctx: WorkspaceContext, path: string, db: Reader = ctx.app.db.
   return readable(ctx, await find(db, ctx.caller.member.workspace_id, path), `raw app ${path}`);
 }
 
-const createRawApp = operation({
+export const createRawApp = operation({
   name: "createRawApp",
   method: "POST",
   path: `${base}/create`,
@@ -51,7 +51,7 @@ const createRawApp = operation({
   },
 });
 
-const updateRawApp = operation({
+export const updateRawApp = operation({
   name: "updateRawApp",
   method: "POST",
   path: `${base}/update/{path}`,
@@ -156,7 +156,7 @@ const getRawAppData = operation({
   },
 });
 
-const deleteRawApp = operation({
+export const deleteRawApp = operation({
   name: "deleteRawApp",
   method: "DELETE",
   path: `${base}/delete/{path}`,

@@ -56,7 +56,7 @@ const NewRoute = z.object({
 });
 
 /** How it was said first: by two flags, which the newer fields stand for. */
-function settled<T extends z.output<typeof EditRoute>>({ is_async, requires_auth, ...body }: T) {
+export function settled<T extends z.output<typeof EditRoute>>({ is_async, requires_auth, ...body }: T) {
   return {
     ...body,
     request_type: body.request_type ?? (is_async ? ("async" as const) : ("sync" as const)),

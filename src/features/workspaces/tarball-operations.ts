@@ -18,6 +18,7 @@ const Options = z.object({
   skip_resources: no,
   skip_resource_types: no,
   include_schedules: no,
+  include_triggers: no,
   include_users: no,
   include_groups: no,
   include_settings: no,

@@ -5,6 +5,7 @@ import type { ZipEntry } from "../../lib/zip.ts";
 import { checkScopes } from "../tokens/scopes.ts";
 import * as items from "./tarball-items.ts";
 import * as places from "./tarball-places.ts";
+import * as triggers from "./tarball-triggers.ts";
 
 export interface TarballOptions {
   /** Secrets in plain instead of sealed with the workspace's key. */
@@ -14,6 +15,7 @@ export interface TarballOptions {
   skip_resources: boolean;
   skip_resource_types: boolean;
   include_schedules: boolean;
+  include_triggers: boolean;
   include_users: boolean;
   include_groups: boolean;
   include_settings: boolean;
@@ -41,6 +43,12 @@ const SECTIONS: readonly Section[] = [
   { domain: "resources", wanted: (o) => !o.skip_resource_types, entries: items.resourceTypeEntries },
   { domain: "variables", wanted: (o) => !o.skip_variables, entries: items.variableEntries },
   { domain: "schedules", wanted: (o) => o.include_schedules, entries: items.scheduleEntries },
+  { domain: "http_triggers", wanted: (o) => o.include_triggers, entries: triggers.httpTriggerEntries },
+  {
+    domain: "websocket_triggers",
+    wanted: (o) => o.include_triggers,
+    entries: triggers.websocketTriggerEntries,
+  },
   { domain: "users", wanted: (o) => o.include_users, entries: places.userEntries },
   { domain: "groups", wanted: (o) => o.include_groups, entries: places.groupEntries },
   {

@@ -1,0 +1,62 @@
+/** Routes and WebSocket triggers as the files that existing clients know. Who edited them, and where they run, is left out. */
+import { and, asc, eq } from "drizzle-orm";
+import type { WorkspaceContext } from "../../context.ts";
+import type { ZipEntry } from "../../lib/zip.ts";
+import { httpTriggers } from "../http-triggers/tables.ts";
+import { readableBy } from "../permissions.ts";
+import { websocketTriggers } from "../websocket-triggers/tables.ts";
+import { jsonEntry } from "./tarball-items.ts";
+
+export async function httpTriggerEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
+  const { member } = ctx.caller;
+  const rows = await ctx.app.db.read
+    .select()
+    .from(httpTriggers)
+    .where(and(eq(httpTriggers.workspace_id, member.workspace_id), readableBy(member, httpTriggers)))
+    .orderBy(asc(httpTriggers.path));
+  return rows.map((row) =>
+    jsonEntry(`${row.path}.http_trigger.json`, {
+      summary: row.summary,
+      description: row.description,
+      route_path: row.route_path,
+      workspaced_route: row.workspaced_route,
+      http_method: row.http_method,
+      script_path: row.script_path,
+      is_flow: row.is_flow,
+      enabled: row.enabled,
+      request_type: row.request_type,
+      authentication_method: row.authentication_method,
+      authentication_resource_path: row.authentication_resource_path,
+      signature: row.signature,
+      raw_string: row.raw_string,
+      wrap_body: row.wrap_body,
+      is_static_website: row.is_static_website,
+      static_asset_config: row.static_asset_config,
+    }),
+  );
+}
+
+export async function websocketTriggerEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
+  const { member } = ctx.caller;
+  const rows = await ctx.app.db.read
+    .select()
+    .from(websocketTriggers)
+    .where(
+      and(eq(websocketTriggers.workspace_id, member.workspace_id), readableBy(member, websocketTriggers)),
+    )
+    .orderBy(asc(websocketTriggers.path));
+  return rows.map((row) =>
+    jsonEntry(`${row.path}.websocket_trigger.json`, {
+      summary: row.summary,
+      script_path: row.script_path,
+      is_flow: row.is_flow,
+      url: row.url,
+      url_runnable_args: row.url_runnable_args,
+      enabled: row.enabled,
+      filters: row.filters,
+      initial_messages: row.initial_messages,
+      can_return_message: row.can_return_message,
+      can_return_error_result: row.can_return_error_result,
+    }),
+  );
+}
