@@ -1,0 +1,66 @@
+import { examples, withClient, workspaceFor } from "../command.ts";
+import { readArchive } from "../sync/archive.ts";
+import { removeFiles, writeItem } from "../sync/files.ts";
+import { readFolder } from "../sync/folder.ts";
+import { keyOf } from "../sync/items.ts";
+import {
+  type Done,
+  printPlan,
+  rootOf,
+  type SyncOptions,
+  selectionOf,
+  syncCommand,
+  tellDone,
+} from "../sync/options.ts";
+import { planPull } from "../sync/plan.ts";
+import { fileTypesOf } from "../sync/remote-types.ts";
+import { showPlan } from "../sync/show.ts";
+import { withProgress } from "../terminal/progress.ts";
+import { confirmFirst } from "../terminal/prompts.ts";
+
+export default syncCommand(
+  "pull",
+  "make a folder of files as a workspace is",
+  "delete the files of what is in the folder only",
+)
+  .addHelpText(
+    "after",
+    `${examples(
+      "svc pull --workspace acme",
+      "svc pull ./acme --dry-run",
+      "svc pull --yes --delete && git add -A && git commit -m 'Changes of acme'",
+    )}
+
+Secrets are left out unless --secrets says how they are written. Files that are
+no part of a workspace are left alone.`,
+  )
+  .action(async (given: string, options: SyncOptions) => {
+    const selection = selectionOf(options);
+    const folder = await readFolder(rootOf(given), selection);
+    await withClient(options, async (client) => {
+      const workspace = await workspaceFor(client, options.workspace);
+      const remote = await withProgress("comparing", () => readArchive(client, workspace, selection));
+      const plan = planPull(folder, remote, options.delete ?? false);
+      if (!options.json) showPlan(plan, "pull");
+      if (plan.steps.length === 0 || options.dryRun) {
+        if (options.json) printPlan(plan);
+        return;
+      }
+      await confirmFirst(options.yes, `Change the files in ${folder.root} so?`);
+      const file_types = await fileTypesOf(client, workspace, [...remote.values()]);
+      const style = { naming: folder.naming, file_types };
+      const done: Done[] = [];
+      for (const step of plan.steps) {
+        const before = folder.items.get(keyOf(step.item));
+        const error = await (async () => {
+          if (step.change !== "delete") await writeItem(folder.root, step.item, style, before);
+          else if (before) removeFiles(folder.root, before.files);
+        })().then(
+          () => undefined,
+          (cause: Error) => cause.message,
+        );
+        done.push(error === undefined ? { step } : { step, error });
+      }
+      tellDone(done, options);
+    });
+  });

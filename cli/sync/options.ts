@@ -1,0 +1,85 @@
+/** What `svc pull` and `svc push` have in common: their options, and how their steps are told. */
+import { resolve } from "node:path";
+import { type Command, Option } from "commander";
+import { inWorkspace, type WorkspaceOptions } from "../command.ts";
+import { CliError } from "../terminal/failure.ts";
+import { note, printJson } from "../terminal/output.ts";
+import { type Secrets, type Selection, SKIPPABLE } from "./archive.ts";
+import type { Plan, Step } from "./plan.ts";
+import { counted } from "./show.ts";
+
+export interface SyncOptions extends WorkspaceOptions {
+  dryRun?: boolean;
+  yes?: boolean;
+  delete?: boolean;
+  secrets?: Secrets;
+  settings?: boolean;
+  skip?: (typeof SKIPPABLE)[number][];
+  only?: string[];
+}
+
+export function syncCommand(name: string, summary: string, taken: string): Command {
+  return inWorkspace(name, summary)
+    .argument("[folder]", "where the files are", ".")
+    .option("--dry-run", "show what would be done, and do nothing")
+    .option("--yes", "do not ask before it is done")
+    .option("--delete", taken)
+    .addOption(
+      new Option(
+        "--secrets <how>",
+        "include secrets: sealed (with the workspace's key, of use there alone) or plain",
+      ).choices(["sealed", "plain"]),
+    )
+    .option("--settings", "include the settings of the workspace (admins)")
+    .addOption(new Option("--skip <kinds...>", "leave these out").choices(SKIPPABLE))
+    .option("--only <paths...>", "only what is at these paths or below them");
+}
+
+export const selectionOf = ({ secrets, settings, skip, only }: SyncOptions): Selection => ({
+  secrets: secrets ?? "none",
+  settings: settings ?? false,
+  skip: skip ?? [],
+  only: (only ?? []).map((path) => path.replace(/\/+$/, "")),
+});
+
+export const rootOf = (folder: string): string => resolve(folder);
+
+/** How one step went. */
+export interface Done {
+  step: Step;
+  /** Why it was not done. */
+  error?: string;
+}
+
+/** Tells what was done: failures one by one on stderr. @throws CliError when one failed */
+export function tellDone(done: Done[], options: SyncOptions, extra: object = {}): void {
+  const failed = done.filter(({ error }) => error !== undefined);
+  if (options.json) printJson({ changes: done.map(recordOf), applied: true, ...extra });
+  for (const { step, error } of failed) note(`${step.item.kind} ${step.item.path}: ${error}`);
+  const succeeded = done.length - failed.length;
+  if (!options.json && succeeded > 0) note(`${counted(succeeded, "change")} made`);
+  if (failed.length === 0) return;
+  throw new CliError(
+    "Incomplete",
+    `${failed.length} of ${counted(done.length, "change")} could not be made`,
+    {
+      hint: "what was made stays; mend the rest and do the same again",
+    },
+  );
+}
+
+/** What would be done, as JSON. */
+export function printPlan({ steps, left }: Plan): void {
+  printJson({
+    changes: steps.map((step) => recordOf({ step })),
+    left: left.map(({ kind, path }) => ({ kind, path })),
+    applied: false,
+  });
+}
+
+const recordOf = ({ step, error }: Done) => ({
+  change: step.change,
+  kind: step.item.kind,
+  path: step.item.path,
+  ...(error !== undefined && { error }),
+});
