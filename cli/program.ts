@@ -9,6 +9,7 @@ interface Noun {
 }
 
 const NOUNS: Record<string, Noun> = {
+  init: { summary: "set up a server: five questions, and it runs", load: () => import("./commands/init.ts") },
   serve: { summary: "start the server", load: () => import("./commands/serve.ts") },
   worker: { summary: "run jobs of servers elsewhere", load: () => import("./commands/worker.ts") },
   demo: {
@@ -20,9 +21,12 @@ const NOUNS: Record<string, Noun> = {
     },
   },
   run: { summary: "run a script or flow by path, or a local file", load: () => import("./commands/run.ts") },
+  dev: { summary: "run a file on each save", load: () => import("./commands/dev.ts") },
   job: { summary: "list, read, follow and cancel jobs", load: () => import("./commands/job.ts") },
   script: { summary: "deploy and list scripts", load: () => import("./commands/script.ts") },
   flow: { summary: "deploy, run, list and draw flows", load: () => import("./commands/flow.ts") },
+  pull: { summary: "make a folder of files as a workspace is", load: () => import("./commands/pull.ts") },
+  push: { summary: "make a workspace as a folder of files is", load: () => import("./commands/push.ts") },
   variable: { summary: "read and write variables and secrets", load: () => import("./commands/variable.ts") },
   schedule: { summary: "run scripts and flows at given times", load: () => import("./commands/schedule.ts") },
   trigger: {
@@ -65,7 +69,12 @@ const NOUNS: Record<string, Noun> = {
     summary: "move the embedded database to PostgreSQL",
     load: () => import("./commands/migrate-to.ts"),
   },
+  api: { summary: "call any operation of the service", load: () => import("./commands/api.ts") },
   routes: { summary: "list the routes of the HTTP interface", load: () => import("./commands/routes.ts") },
+  completion: {
+    summary: "print what makes a shell complete commands",
+    load: () => import("./commands/completion.ts"),
+  },
 };
 
 async function loginCommand(name: "login" | "logout" | "whoami"): Promise<{ default: Command }> {
@@ -91,6 +100,7 @@ export async function runProgram(argv: string[]): Promise<number> {
     if ((cause as { code?: string }).code === "EPIPE") process.exit(0);
   });
   try {
+    if (argv[0] === COMPLETE) return await complete(argv.slice(argv[1] === "--" ? 2 : 1));
     const program = await createProgram(argv);
     if (argv.length === 0) program.outputHelp();
     else await program.parseAsync(argv, { from: "user" });
@@ -100,6 +110,17 @@ export async function runProgram(argv: string[]): Promise<number> {
     if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : EXIT.usage;
     return showFailure(cause, argv.includes("--json"));
   }
+}
+
+/** Asked by the shells, of which `svc completion` prints what they need for it. */
+const COMPLETE = "__complete";
+
+/** What goes wrong is nobody's business while a command line is being typed. */
+async function complete(words: string[]): Promise<number> {
+  const { candidates } = await import("./completion/candidates.ts");
+  const found = await candidates(words, createProgram).catch(() => []);
+  for (const { text, meaning } of found) process.stdout.write(`${text}\t${meaning.split("\n")[0]}\n`);
+  return 0;
 }
 
 async function createProgram(argv: string[]): Promise<Command> {

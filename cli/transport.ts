@@ -22,6 +22,8 @@ export interface Client {
   call<I, R>(operation: TypedOperation<I, R>, input: I): Promise<R>;
   /** Runs the operation and answers the raw response: streams. @throws CliError */
   open<I>(operation: TypedOperation<I, unknown>, input: I, signal?: AbortSignal): Promise<Response>;
+  /** Sends any request, its path with `/api`, and answers whatever comes back. @throws CliError when nothing does */
+  send(path: string, init: RequestInit): Promise<Response>;
   close(): Promise<void>;
 }
 
@@ -29,8 +31,19 @@ type Send = (path: string, init: RequestInit) => Promise<Response>;
 
 /** @param role which jobs this process runs, should it work on the data directory itself */
 export async function connect(target: Target, role: JobsRole = "none"): Promise<Client> {
-  if (target.url !== undefined)
+  const up = await connectIfUp(target);
+  if (up) return up;
+  const local = await openLocally(target, role);
+  const send: Send = async (path, init) =>
+    local.app.fetchAsOperator(new Request(`http://localhost${path}`, init));
+  return { ...clientOf(send, local.close), local: true };
+}
+
+/** The way to a server; undefined where none is up and the data directory itself would have to be opened. */
+export async function connectIfUp(target: Target): Promise<Client | undefined> {
+  if (target.url !== undefined) {
     return clientOf(overNetwork(target.url, target.token), async () => {}, target);
+  }
   const config = loadConfig({ data_dir: target.data_dir });
   const socket = join(config.data_dir, "svc.sock");
   if (existsSync(socket)) {
@@ -41,10 +54,7 @@ export async function connect(target: Target, role: JobsRole = "none"): Promise<
     );
     if (answers) return clientOf(orUnreachable(`the server of ${config.data_dir}`, send), async () => {});
   }
-  const local = await openLocally(target, role);
-  const send: Send = async (path, init) =>
-    local.app.fetchAsOperator(new Request(`http://localhost${path}`, init));
-  return { ...clientOf(send, local.close), local: true };
+  return undefined;
 }
 
 /** A server's address as it is used and compared: without a trailing slash or `/api`. */
@@ -134,6 +144,7 @@ function clientOf(send: Send, close: () => Promise<void>, target: Target = {}): 
       return (operation.responds.kind === "json" ? response.json() : response.text()) as Promise<R>;
     },
     open: request,
+    send,
     close,
   };
 }
@@ -170,7 +181,8 @@ function notTheService(response: Response, { url }: Target): CliError {
   });
 }
 
-async function toError(response: Response, { token }: Target): Promise<CliError> {
+/** What the service refused, with its advice. */
+export async function toError(response: Response, { token }: Target): Promise<CliError> {
   const name = response.headers.get("svc-error") ?? "Internal";
   const [message = "", ...hint] = (await response.text()).split("\n");
   const unknown = response.status === 401;

@@ -13,6 +13,10 @@ interface Question {
   /** What else answers it there; left out, that nobody can be asked. */
   hint?: string;
   secret?: boolean;
+  /** What an empty answer stands for. */
+  fallback?: string;
+  /** Throws an error that says what is wrong with an answer; the question is then asked again. */
+  check?: (answer: string) => unknown;
 }
 
 /** The given value, or the answer of the person at the terminal. @throws a usage error where nobody can be asked */
@@ -23,15 +27,32 @@ export async function askFor(given: string | undefined, question: Question): Pro
   }
   const { input, password } = await import("@inquirer/prompts");
   const context = { output: process.stderr };
-  const validate = (text: string) => text.trim() !== "" || "must not be empty";
-  const { message } = question;
+  const { message, fallback, check } = question;
+  const validate = (text: string) => {
+    if (text.trim() === "") return "must not be empty";
+    try {
+      check?.(text.trim());
+      return true;
+    } catch (cause) {
+      return (cause as Error).message;
+    }
+  };
   const answer = question.secret
     ? password({ message, mask: true, validate }, context)
-    : input({ message, validate }, context);
-  return answer.catch((cause: Error) => {
-    if (cause.name !== "ExitPromptError") throw cause;
-    throw new CliError("Canceled", "canceled, nothing was done", { exit_code: EXIT.interrupted });
-  });
+    : input({ message, validate, ...(fallback !== undefined && { default: fallback }) }, context);
+  return answer.catch(left);
+}
+
+/** Ctrl-C at a question. */
+function left(cause: Error): never {
+  if (cause.name !== "ExitPromptError") throw cause;
+  throw new CliError("Canceled", "canceled, nothing was done", { exit_code: EXIT.interrupted });
+}
+
+/** The choice of the person at the terminal; the first one is where the cursor begins. */
+export async function chooseOne<T>(message: string, choices: { value: T; name: string }[]): Promise<T> {
+  const { select } = await import("@inquirer/prompts");
+  return select({ message, choices }, { output: process.stderr }).catch(left);
 }
 
 /**
