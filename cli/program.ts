@@ -1,4 +1,5 @@
 /** The commander program: nouns are known by name and summary; the file of one is loaded when it is called. */
+import chalk, { chalkStderr } from "chalk";
 import { Command, CommanderError } from "commander";
 import { VERSION } from "../src/lib/version.ts";
 import { EXIT, showFailure, usageError } from "./terminal/failure.ts";
@@ -99,6 +100,8 @@ export async function runProgram(argv: string[]): Promise<number> {
   process.stdout.on("error", (cause) => {
     if ((cause as { code?: string }).code === "EPIPE") process.exit(0);
   });
+  // https://no-color.org, which chalk does not look at.
+  if (process.env.NO_COLOR) chalk.level = chalkStderr.level = 0;
   try {
     if (argv[0] === COMPLETE) return await complete(argv.slice(argv[1] === "--" ? 2 : 1));
     const program = await createProgram(argv);
@@ -123,7 +126,8 @@ async function complete(words: string[]): Promise<number> {
   return 0;
 }
 
-async function createProgram(argv: string[]): Promise<Command> {
+/** The commands, those of the called noun with all there is to them. */
+export async function createProgram(argv: string[]): Promise<Command> {
   const program = new Command("svc")
     .description("Self-hosted workflow automation in one executable file.")
     .version(VERSION, "-V, --version", "print the version")

@@ -128,7 +128,8 @@ async function tell(response: Response, options: ApiOptions): Promise<void> {
     const list = response.status === 404 ? "svc api --list tells which operations there are" : undefined;
     throw new CliError(name, message, { hint: hint ?? list, exit_code });
   }
-  if ((response.headers.get("content-type") ?? "").startsWith("application/json")) {
+  const type = response.headers.get("content-type") ?? "";
+  if (type.startsWith("application/json")) {
     const text = await response.text();
     if (text !== "") printJson(JSON.parse(text));
   } else {
@@ -137,7 +138,8 @@ async function tell(response: Response, options: ApiOptions): Promise<void> {
       process.stdout.write(bytes);
       last = String.fromCharCode(bytes.at(-1) ?? 10);
     }
-    if (process.stdout.isTTY && last !== "\n") process.stdout.write("\n");
+    const isLine = type.startsWith("text/plain") || process.stdout.isTTY;
+    if (isLine && last !== "\n") process.stdout.write("\n");
   }
   if (!response.ok) process.exitCode = EXIT.failed;
 }

@@ -88,7 +88,7 @@ function rightOf(owners: readonly string[], who: string, write: boolean): string
 }
 
 const addOwner = inWorkspace("add-owner", "let a user or a group own a folder")
-  .argument("<name>")
+  .argument("<name>", "the folder")
   .argument("<owner>", OWNER)
   .addHelpText("after", examples("svc folder add-owner data g/engineers --workspace acme"))
   .action(async (name: string, owner: string, options: WorkspaceOptions) => {
@@ -101,7 +101,7 @@ const addOwner = inWorkspace("add-owner", "let a user or a group own a folder")
   });
 
 const removeOwner = inWorkspace("remove-owner", "end that a user or group owns it")
-  .argument("<name>")
+  .argument("<name>", "the folder")
   .argument("<owner>", OWNER)
   .option("--keep <right>", "the right that is left to them: read or write; none when left out")
   .addHelpText("after", examples("svc folder remove-owner data u/ann --keep read --workspace acme"))
@@ -122,7 +122,7 @@ function writes(flag: string, right: string): boolean {
 }
 
 const setPerm = inWorkspace("set-perm", "say what somebody may do in it")
-  .argument("<name>")
+  .argument("<name>", "the folder")
   .argument("<who>", OWNER)
   .argument("<right>", "read, write or none")
   .addHelpText(
@@ -148,7 +148,7 @@ const setPerm = inWorkspace("set-perm", "say what somebody may do in it")
   });
 
 const remove = inWorkspace("delete", "delete a folder, not what is in it")
-  .argument("<name>")
+  .argument("<name>", "the folder")
   .addHelpText("after", examples("svc folder delete data --workspace acme"))
   .action(async (name: string, options: WorkspaceOptions) => {
     await withClient(options, async (client) =>

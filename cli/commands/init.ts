@@ -30,18 +30,18 @@ interface InitOptions {
   json?: boolean;
 }
 
-const LISTEN = "127.0.0.1:8000";
-const WORKSPACE = "main";
+const ANYWHERE_HERE = "127.0.0.1:8000";
+const FIRST_WORKSPACE = "main";
 
 export default leaf("init", "set up a server: five questions, and it runs", "directory")
-  .option("--listen <address:port>", `where to listen; port 0 picks a free one (default ${LISTEN})`)
+  .option("--listen <address:port>", `where to listen; port 0 picks a free one (default ${ANYWHERE_HERE})`)
   .option("--email <email>", "e-mail of the first super admin")
   .option(
     "--password <password>",
     "password (asked for on a terminal, so that it need not stand in a history)",
   )
   .option("--password-stdin", "read the password from stdin")
-  .option("--workspace <id>", `the first workspace (default ${WORKSPACE})`)
+  .option("--workspace <id>", `the first workspace (default ${FIRST_WORKSPACE})`)
   .option("--base-url <url>", "public address, where it differs from address and port")
   .addOption(
     new Option("--systemd <kind>", "write a systemd unit, which then starts the server").choices([
@@ -62,40 +62,66 @@ export default leaf("init", "set up a server: five questions, and it runs", "dir
 What the options say is not asked for; without a terminal nothing is.`,
   )
   .action(async (options: InitOptions) => {
-    const answers = await ask(options);
-    const { listen, email, password, workspace } = answers;
-    const data_dir = resolve(answers.data_dir);
-    const { host, port } = addressOf(listen);
+    const data_dir = resolve(await withDefault(options.dataDir, DATA_DIR()));
     await checkUnused(data_dir);
-    checkFree(host, port);
-    await withProgress("setting up", () => setUp(data_dir, { email, password, workspace }, options.baseUrl));
+    const address = addressOf(await withDefault(options.listen, LISTEN));
+    checkFree(address);
+    const first = await askForFirst(options);
+    await withProgress("setting up", () => setUp(data_dir, first, options.baseUrl));
     const kind = await unitKind(options);
-    const serving = { data_dir, host, port };
+    const serving = { data_dir, ...address };
     const unit = kind === "none" ? undefined : writeUnit(kind, serving);
     const background =
       unit || !options.start
         ? undefined
         : await withProgress("starting the server", () => startInBackground(serving));
+    const { email, workspace } = first;
     if (options.json) printJson({ data_dir, workspace, email, ...background, unit });
     else tell(options, { data_dir, email, workspace, background, unit });
   });
 
-/** The five questions; what is given already is not asked. @throws a usage error where nobody can be asked */
-async function ask(options: InitOptions) {
-  const asks = isInteractive();
-  const withDefault = (given: string | undefined, message: string, flag: string, fallback: string) =>
-    given !== undefined || !asks
-      ? Promise.resolve(given ?? fallback)
-      : askFor(undefined, { message, flag, fallback });
-  const initial = process.env.SVC_DATA_DIR || ".svc";
-  const data_dir = await withDefault(options.dataDir, "Data directory", "--data-dir", initial);
-  const listen = await withDefault(options.listen, "Listen on", "--listen", LISTEN);
-  addressOf(listen);
-  const email = (
-    await askFor(options.email, { message: "E-mail of the admin", flag: "--email", check: checkEmail })
-  )
-    .trim()
-    .toLowerCase();
+interface Question {
+  message: string;
+  flag: string;
+  fallback: string;
+  check?: (answer: string) => unknown;
+}
+
+const DATA_DIR = (): Question => ({
+  message: "Data directory",
+  flag: "--data-dir",
+  fallback: process.env.SVC_DATA_DIR || ".svc",
+});
+const LISTEN: Question = {
+  message: "Listen on",
+  flag: "--listen",
+  fallback: ANYWHERE_HERE,
+  check: (text) => addressOf(text),
+};
+const WORKSPACE: Question = {
+  message: "First workspace",
+  flag: "--workspace",
+  fallback: FIRST_WORKSPACE,
+  check: checkWorkspaceId,
+};
+
+/** Where nobody can be asked, what is usual holds. */
+async function withDefault(given: string | undefined, question: Question): Promise<string> {
+  const answer = given === undefined && !isInteractive() ? question.fallback : await askFor(given, question);
+  if (question.check) checked(question.flag, answer, question.check);
+  return answer.trim();
+}
+
+interface First {
+  email: string;
+  password: string;
+  workspace: string;
+}
+
+/** @throws a usage error where nobody can be asked, or for what cannot be */
+async function askForFirst(options: InitOptions): Promise<First> {
+  const asked = { message: "E-mail of the admin", flag: "--email", check: checkEmail };
+  const email = (await askFor(options.email, asked)).trim().toLowerCase();
   checked("--email", email, checkEmail);
   const password = options.passwordStdin
     ? await readSecret()
@@ -105,15 +131,15 @@ async function ask(options: InitOptions) {
         hint: "there is no terminal to ask on; --password-stdin reads it from stdin",
         secret: true,
       });
-  const workspace = await withDefault(options.workspace, "First workspace", "--workspace", WORKSPACE);
-  checked("--workspace", workspace, checkWorkspaceId);
-  return { data_dir, listen, email, password, workspace };
+  if (password === "") throw usageError("the password is empty");
+  return { email, password, workspace: await withDefault(options.workspace, WORKSPACE) };
 }
 
-function checked(flag: string, value: string, check: (value: string) => string): void {
+function checked(flag: string, value: string, check: (value: string) => unknown): void {
   try {
     check(value);
   } catch (cause) {
+    if (cause instanceof CliError) throw cause;
     throw usageError(`${flag}: ${(cause as Error).message}`);
   }
 }
@@ -122,11 +148,11 @@ function checked(flag: string, value: string, check: (value: string) => string):
 function addressOf(text: string): { host: string; port: number } {
   const [, host = "127.0.0.1", port] = /^(?:(\[[^\]]+\]|[^:\s]+):)?(\d+)$/.exec(text) ?? [];
   if (port === undefined)
-    throw usageError(`--listen ${text}: must be an address and a port`, `such as ${LISTEN}`);
+    throw usageError(`--listen ${text}: must be an address and a port`, `such as ${ANYWHERE_HERE}`);
   return { host: host.replace(/^\[|\]$/g, ""), port: wholeNumber("--listen", port, 65_535) };
 }
 
-/** @throws CliError when somebody set the directory up already */
+/** Asked at once: nobody should answer four more questions in vain. @throws CliError when it is set up already */
 async function checkUnused(data_dir: string): Promise<void> {
   const up = await connectIfUp({ data_dir });
   if (up) {
@@ -147,7 +173,7 @@ async function checkUnused(data_dir: string): Promise<void> {
 }
 
 /** Told before anything is written, not by a server that does not start. */
-function checkFree(host: string, port: number): void {
+function checkFree({ host, port }: { host: string; port: number }): void {
   try {
     Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true);
   } catch (cause) {
@@ -157,12 +183,6 @@ function checkFree(host: string, port: number): void {
       hint: `another one: --listen ${host}:${port < 65_535 ? port + 1 : 8000}, or port 0 for any`,
     });
   }
-}
-
-interface First {
-  email: string;
-  password: string;
-  workspace: string;
 }
 
 async function setUp(data_dir: string, first: First, base_url: string | undefined): Promise<void> {

@@ -36,7 +36,7 @@ const create = inWorkspace("create", "tell an address of what changes; prints th
     "after",
     examples(
       "svc webhook create https://hooks.example.org/svc --workspace acme",
-      "svc webhook create https://hooks.example.org/svc --type CreateScript --type UpdateScript",
+      "svc webhook create https://hooks.example.org/svc --type CreateScript",
     ),
   )
   .action(async (url: string, options: WorkspaceOptions & Described) => {

@@ -14,7 +14,7 @@ export const ENTER = "\r";
 export const CTRL_C = "\x03";
 
 /** Starts a command on a pseudo-terminal of 80 columns. */
-export function sitDown(place: Place, args: string[]): Session {
+export function sitDown(place: Place, args: string[], env: Record<string, string> = {}): Session {
   let shown = "";
   let raw = "";
   let seen = 0;
@@ -24,7 +24,7 @@ export function sitDown(place: Place, args: string[]): Session {
   const decoder = new TextDecoder();
   const child = Bun.spawn([...place.program, ...args], {
     cwd: place.folder,
-    env: { ...place.environment, TERM: "xterm-256color" },
+    env: { ...place.environment, TERM: "xterm-256color", ...env },
     terminal: {
       cols: 80,
       rows: 24,
