@@ -37,7 +37,17 @@ const FOUND: Partial<Record<Kind, readonly string[]>> = {
 const NOT_ITS_OWN = ["path", "name", "display_name", "has_preprocessor", "is_template", "draft_only"];
 
 /** The item's fields in that form: what is empty, false or null as good as not said, except for values. */
-export function canonical({ kind, path, fields }: Item): Fields {
+export function canonical(item: Item): Fields {
+  const { kind } = item;
+  const meant = meantBy(item);
+  if (kind === "script" && meant.kind === "script") delete meant.kind;
+  if (kind === "folder") dropOwnersRights(meant);
+  const said = Object.entries(meant).filter(([name, value]) => name === "value" || !isUnsaid(value));
+  return Object.fromEntries(said);
+}
+
+/** The fields as they are sent to the service. */
+export function meantBy({ kind, path, fields }: Item): Fields {
   const shape = CREATED_BY[kind]?.body;
   const whole = kind === "app" ? { policy: {}, ...fields } : fields;
   const parsed = shape?.safeParse({ ...whole, path, name: path });
@@ -47,10 +57,18 @@ export function canonical({ kind, path, fields }: Item): Fields {
   if (kind === "flow") for (const { code } of placesOfFlow(known.value)) dropEmptyLock(code);
   if (kind === "group") for (const name of ["members", "admins"]) known[name] = sorted(known[name]);
   const meant = kind === "http trigger" && parsed?.success ? settled(known as never) : known;
-  const said = Object.entries(JSON.parse(JSON.stringify(meant)) as Fields).filter(
-    ([name, value]) => !NOT_ITS_OWN.includes(name) && (name === "value" || !isUnsaid(value)),
+  const own = Object.entries(JSON.parse(JSON.stringify(meant)) as Fields).filter(
+    ([name, value]) => !NOT_ITS_OWN.includes(name) && (name === "value" || value !== null),
   );
-  return Object.fromEntries(said);
+  return Object.fromEntries(own);
+}
+
+/** Owners may write in a folder, whether that is said or not. */
+function dropOwnersRights(folder: Fields): void {
+  const { owners, extra_perms } = folder;
+  if (!Array.isArray(owners) || typeof extra_perms !== "object" || extra_perms === null) return;
+  const others = Object.entries(extra_perms).filter(([who, right]) => !(right && owners.includes(who)));
+  folder.extra_perms = Object.fromEntries(others);
 }
 
 function isUnsaid(value: unknown): boolean {

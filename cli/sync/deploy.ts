@@ -31,7 +31,7 @@ import type { Operation } from "../../src/http/operation.ts";
 import type { Client } from "../transport.ts";
 import { withPolicyOf } from "./app-policy.ts";
 import type { Secrets } from "./archive.ts";
-import { canonical } from "./canonical.ts";
+import { canonical, meantBy } from "./canonical.ts";
 import { archiveFlow, archiveScript, deployFlow, deployScript } from "./deploy-code.ts";
 import { deleteGroup, saveGroup } from "./deploy-group.ts";
 import { saveSettings } from "./deploy-settings.ts";
@@ -127,7 +127,7 @@ async function deployPlain(at: Deployment, plain: Plain, step: Step): Promise<vo
   const query = isSealed(at, item) ? { query: { already_encrypted: true } } : {};
   const remade = step.change === "change" && plain.fixed?.some((name) => differs(step.compared, name));
   if (step.change === "create" || remade) {
-    const body = { ...canonical(item), ...named };
+    const body = { ...meantBy(item), ...named };
     if (kind === "app" && !("policy" in body)) Object.assign(body, { policy: {} });
     if (remade) await call(plain.remove, target);
     await call(plain.create, { ...query, body });
@@ -136,7 +136,7 @@ async function deployPlain(at: Deployment, plain: Plain, step: Step): Promise<vo
     return;
   }
   const { local, remote } = step.compared;
-  const changes = kind === "app" ? withPolicyOf(local, remote) : local;
+  const changes = kind === "app" ? withPolicyOf(meantBy(item), remote) : meantBy(item);
   await call(plain.update, {
     ...target,
     ...query,

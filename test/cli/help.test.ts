@@ -93,7 +93,12 @@ test("a slip of the finger is answered with what was meant", async () => {
 test("colour is for terminals alone, and not where NO_COLOR asks for none", async () => {
   using place = newPlace();
   const ESCAPE = String.fromCharCode(27);
-  const commands = [["folder", "--bogus"], ["routes", "whoami"], ["config", "list"], ["serve", "--help"]];
+  const commands = [
+    ["folder", "--bogus"],
+    ["routes", "whoami"],
+    ["config", "list"],
+    ["serve", "--help"],
+  ];
   for (const words of commands) {
     const piped = await place.svc(words);
     expect({ words, piped: `${piped.out}${piped.err}`.includes(ESCAPE) }).toEqual({ words, piped: false });
