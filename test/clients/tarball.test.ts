@@ -71,6 +71,19 @@ async function fill(): Promise<void> {
   });
   const schedule = { schedule: "0 0 3 * * *", timezone: "UTC", script_path: "f/data/one", is_flow: false };
   await post("/schedules/create", { path: "f/data/nightly", ...schedule, args: { a: 1 }, enabled: false });
+  const runs = { script_path: "f/data/one", is_flow: false };
+  await post("/http_triggers/create", {
+    path: "f/data/orders",
+    route_path: "orders",
+    http_method: "post",
+    ...runs,
+  });
+  await post("/websocket_triggers/create", {
+    path: "f/data/feed",
+    url: "ws://localhost:1",
+    enabled: false,
+    ...runs,
+  });
   await post("/groups/create", { name: "ops", summary: "Ops" });
   await server.member("acme", "ann");
   await server.member("acme", "op", "operator");
@@ -206,6 +219,10 @@ describe("the archive", () => {
     [{ skip_resource_types: "true" }, without(/\.resource-type\.json$/)],
     [{ include_schedules: "true" }, [...ITEMS, "f/data/nightly.schedule.json"]],
     [{ include_groups: "true" }, [...ITEMS, "groups/ops.group.json"]],
+    [
+      { include_triggers: "true" },
+      [...ITEMS, "f/data/feed.websocket_trigger.json", "f/data/orders.http_trigger.json"],
+    ],
     [
       { include_users: "true" },
       [
