@@ -20,7 +20,7 @@ function folderOf(kind: UnitKind): string {
   return join(config, "systemd/user");
 }
 
-/** @throws CliError when the file cannot be written, with the unit's text in the advice's place */
+/** @throws CliError when the file cannot be written */
 export function writeUnit(kind: UnitKind, serving: Serving): Unit {
   const file = join(folderOf(kind), "svc.service");
   try {
@@ -29,7 +29,7 @@ export function writeUnit(kind: UnitKind, serving: Serving): Unit {
   } catch (cause) {
     const { code, message } = cause as Error & { code?: string };
     throw new CliError("Unit", `${file} cannot be written: ${code ?? message}`, {
-      hint: kind === "system" ? "as root it can, or with --systemd user" : "check who owns the folder",
+      hint: `all else is set up; svc serve --data-dir ${serving.data_dir} starts the server by hand`,
     });
   }
   const user = kind === "user" ? " --user" : "";

@@ -23,7 +23,9 @@ export function showPlan({ steps, left }: Plan, direction: "push" | "pull"): voi
     }
     const { local, remote } = step.compared;
     const [before, after] = direction === "push" ? [remote, local] : [local, remote];
-    print(`${sign} ${titleOf(item)}  ${chalk.dim(changedFields(before, after).join(", "))}`);
+    const room = widthNow() - titleOf(item).length - "~   ".length;
+    const fields = changedFields(before, after).join(", ").slice(0, Math.max(0, room));
+    print(`${sign} ${titleOf(item)}  ${chalk.dim(fields)}`);
     for (const line of differenceOf(item, before, after)) print(`    ${line}`);
   }
   if (left.length > 0) {
@@ -33,6 +35,9 @@ export function showPlan({ steps, left }: Plan, direction: "push" | "pull"): voi
   }
   print(summaryOf(steps));
 }
+
+/** A line of a terminal; a pipe has no width. */
+const widthNow = (): number => (process.stdout.isTTY ? (process.stdout.columns ?? 80) : Number.POSITIVE_INFINITY);
 
 /** Of the longest kind. */
 const WIDTH = Math.max(...KINDS.map((kind) => kind.length));
@@ -72,7 +77,7 @@ function differenceOf({ kind }: Item, before: Fields, after: Fields): string[] {
     lines.push(...found.lines);
     left_out += found.left_out;
   }
-  const width = (process.stdout.columns ?? 80) - 6;
+  const width = widthNow() - "    + ".length;
   const shown = lines.map(({ mark, text }) => {
     const line = `${mark} ${oneLine(text).slice(0, width)}`;
     return mark === "+" ? chalk.green(line) : chalk.red(line);
