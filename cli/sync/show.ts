@@ -37,7 +37,8 @@ export function showPlan({ steps, left }: Plan, direction: "push" | "pull"): voi
 }
 
 /** A line of a terminal; a pipe has no width. */
-const widthNow = (): number => (process.stdout.isTTY ? (process.stdout.columns ?? 80) : Number.POSITIVE_INFINITY);
+const widthNow = (): number =>
+  process.stdout.isTTY ? (process.stdout.columns ?? 80) : Number.POSITIVE_INFINITY;
 
 /** Of the longest kind. */
 const WIDTH = Math.max(...KINDS.map((kind) => kind.length));
