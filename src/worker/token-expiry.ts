@@ -11,6 +11,7 @@
 import type { App } from "../context.ts";
 import { announceEnds, endTokens, PIECE } from "../features/tokens/expiry.ts";
 import { tellNotices } from "../features/tokens/notices.ts";
+import { createRounds } from "./rounds.ts";
 
 const EVERY_MS = 30_000;
 
@@ -24,24 +25,12 @@ export async function tendTokens(app: App, isStopping: () => boolean = () => fal
 }
 
 export function createTokenNotifier(app: App): { start(): void; stop(): Promise<void> } {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let round: Promise<void> = Promise.resolve();
-  let stopping = false;
-
-  function begin(): void {
-    round = tendTokens(app, () => stopping)
-      .catch((cause) => app.log.warn({ error: String(cause) }, "ending tokens could not be looked after"))
-      .then(() => {
-        if (!stopping) timer = setTimeout(begin, EVERY_MS);
-      });
-  }
-
-  return {
-    start: begin,
-    async stop() {
-      stopping = true;
-      clearTimeout(timer);
-      await round;
+  return createRounds(app, {
+    failure: "ending tokens could not be looked after",
+    longest_ms: EVERY_MS,
+    async look(_now, stopping) {
+      await tendTokens(app, () => stopping.aborted);
+      return undefined;
     },
-  };
+  });
 }

@@ -8,6 +8,7 @@ import type { App } from "../context.ts";
 import { isHeld } from "../features/websocket-triggers/messages.ts";
 import { listenerOf } from "../features/websocket-triggers/service.ts";
 import { type WebsocketTrigger, websocketTriggers } from "../features/websocket-triggers/tables.ts";
+import { createRounds } from "./rounds.ts";
 import { keepConnected } from "./websocket-connection.ts";
 
 const LEASE_MS = 15_000;
@@ -25,23 +26,17 @@ export function createWebsocketListener(app: App): { start(): void; stop(): Prom
   const { db } = app;
   const server = app.queue.worker;
   const kept = new Map<string, Kept>();
-  let timer: ReturnType<typeof setInterval> | undefined;
-  let busy: Promise<void> = Promise.resolve();
-  let waiting = false;
-  let stopping = false;
+  const rounds = createRounds(app, {
+    failure: "WebSocket triggers could not be looked after",
+    async look(now, stopping) {
+      await look(stopping);
+      // Alone on its database a server hears of every change, and has nobody to tell that it is alive.
+      const isAlone = db.dialect === "sqlite" && kept.size === 0;
+      return isAlone ? undefined : new Date(now.getTime() + LOOK_MS);
+    },
+  });
 
-  /** Another look soon; those that are asked for meanwhile are this one. */
-  function wake(): void {
-    if (waiting || stopping) return;
-    waiting = true;
-    busy = busy.then(look).catch((cause) => {
-      app.log.error({ error: String(cause) }, "WebSocket triggers could not be looked after");
-    });
-  }
-
-  async function look(): Promise<void> {
-    waiting = false;
-    if (stopping) return;
+  async function look(stopping: AbortSignal): Promise<void> {
     const rows = await db.read.select().from(websocketTriggers).where(eq(websocketTriggers.enabled, true));
     const wanted = new Map(rows.map((row) => [keyOf(row), row]));
     for (const [key, one] of kept) {
@@ -51,7 +46,7 @@ export function createWebsocketListener(app: App): { start(): void; stop(): Prom
       await one.close();
     }
     for (const [key, row] of wanted) {
-      if (!kept.has(key) && !stopping && (await hold(row))) {
+      if (!kept.has(key) && !stopping.aborted && (await hold(row))) {
         kept.set(key, { row, close: keepConnected(app, { row, server }) });
       }
     }
@@ -108,18 +103,12 @@ export function createWebsocketListener(app: App): { start(): void; stop(): Prom
 
   return {
     start() {
-      listenerOf(app).wake = wake;
-      timer = setInterval(() => {
-        // Alone on its database a server hears of every change, and has nobody to tell that it is alive.
-        if (db.dialect === "postgres" || kept.size > 0) wake();
-      }, LOOK_MS);
-      wake();
+      listenerOf(app).wake = rounds.wake;
+      rounds.start();
     },
     async stop() {
-      stopping = true;
       listenerOf(app).wake = () => {};
-      clearInterval(timer);
-      await busy;
+      await rounds.stop();
       await Promise.all([...kept.values()].map(({ close }) => close()));
       if (kept.size > 0) await letGo();
     },

@@ -154,7 +154,7 @@ export async function redeliver(
     if (event_seq !== undefined && again.length === 0) {
       throw new NotFound(`event ${event_seq} among those of webhook endpoint ${endpoint_id}`);
     }
-    tx.afterCommit(() => senderOf(app).wake());
+    tx.afterCommit(() => senderOf(app).wake(endpoint_id));
     return again.length;
   });
 }

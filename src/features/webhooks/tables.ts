@@ -41,13 +41,8 @@ export const webhookEvents = table(
     /** The body as it is sent, JSON text. */
     payload: text("payload").notNull(),
     created_at: timestamp("created_at").notNull(),
-    /** 1: it has no deliveries yet. */
-    fresh: integer("fresh").notNull(),
   },
-  (t) => [
-    index("webhook_events_by_age").on(t.created_at),
-    index("webhook_events_fresh").on(t.seq).where(sql`fresh = 1`),
-  ],
+  (t) => [index("webhook_events_by_age").on(t.created_at)],
 );
 
 /** One row an event and an endpoint that is told of it. */
@@ -68,7 +63,7 @@ export const webhookDeliveries = table(
   (t) => [
     primaryKey({ columns: [t.endpoint_id, t.event_seq] }),
     index("webhook_deliveries_by_event").on(t.event_seq),
-    index("webhook_deliveries_pending").on(t.next_at).where(sql`state = 'pending'`),
+    index("webhook_deliveries_due").on(t.endpoint_id, t.next_at, t.event_seq).where(sql`state = 'pending'`),
   ],
 );
 
