@@ -207,6 +207,12 @@ export const SETTINGS = {
     default: undefined,
     meaning: "URL that is told of users who come to the instance and its workspaces (Enterprise Edition)",
   },
+  instance_error_handler: {
+    variable: "GLOBAL_ERROR_HANDLER_PATH_IN_ADMINS_WORKSPACE",
+    kind: "text",
+    default: undefined,
+    meaning: "script of the workspace admins (flow/<path>: a flow) that hears of failures in all workspaces",
+  },
   session_s: {
     variable: "MAX_SESSION_VALIDITY_SECONDS",
     kind: "number",

@@ -24,8 +24,13 @@ const MAX_TRIES = 5;
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 60_000;
 
+/** Where the instance's own scripts live, its error handler among them. */
+const INSTANCE_WORKSPACE = "admins";
+
 /** Which handler is started, and how. */
 interface Wanted {
+  /** Where it lives; left out: where the job ran. */
+  workspace_id?: string;
   /** `script/<path>` or `flow/<path>`. */
   handler: string;
   args: Record<string, unknown>;
@@ -55,7 +60,8 @@ async function wantedBy(app: App, call: HandlerCall): Promise<Wanted | undefined
   const [workspace] = await app.db.read.select().from(workspaces).where(eq(workspaces.id, workspace_id));
   if (!job || !workspace || workspace.archived) return undefined;
   if (call.occasion === "handler") {
-    const message = `the handler ${job.script_path} failed (job ${job.id}), which was to tell of job ${job.parent_job}`;
+    const about = job.parent_job === null ? "" : `, which was to tell of job ${job.parent_job}`;
+    const message = `the handler ${job.script_path} failed (job ${job.id})${about}`;
     await raiseAlert(app, {
       kind: "error_handler_failed",
       message,
@@ -64,9 +70,23 @@ async function wantedBy(app: App, call: HandlerCall): Promise<Wanted | undefined
     });
     return undefined;
   }
+  if (call.occasion === "instance") return ofInstance(app, job);
   const schedule = await scheduleOf(app, job);
   if (call.occasion === "workspace") return ofWorkspace(app, job, schedule);
   return schedule && ofSchedule(app, job, call, schedule);
+}
+
+/** It hears of every failure, also of what mutes its workspace's handler: that one is the workspace's affair. */
+function ofInstance(app: App, job: Job): Wanted | undefined {
+  const named = app.config.instance_error_handler;
+  if (!named) return undefined;
+  return {
+    workspace_id: INSTANCE_WORKSPACE,
+    handler: targetOfHandler(named) ? named : `script/${named}`,
+    args: errorArguments(job, undefined),
+    created_by: ERROR_HANDLERS,
+    runs_as: { group: ERROR_HANDLERS },
+  };
 }
 
 async function scheduleOf(
@@ -134,11 +154,12 @@ async function ofSchedule(
 }
 
 async function start(app: App, call: HandlerCall, wanted: Wanted): Promise<void> {
-  const { handler, args, created_by, runs_as } = wanted;
+  const { handler, args, created_by, runs_as, workspace_id = call.workspace_id } = wanted;
   const target = targetOfHandler(handler);
   if (!target) throw new NotFound(`handler ${handler}: it must be script/<path> or flow/<path>`);
-  const how = { workspace_id: call.workspace_id, created_by, kind: HANDLER_TRIGGER } as const;
-  const options = { parent_job: call.job_id };
+  const how = { workspace_id, created_by, kind: HANDLER_TRIGGER } as const;
+  // A job has its parent in its own workspace.
+  const options = workspace_id === call.workspace_id ? { parent_job: call.job_id } : {};
   const guard = (tx: Tx) => take(tx, call);
   if ("group" in runs_as) {
     await submitAsGroup(app, { ...how, ...runs_as }, { target, args, options }, guard);
@@ -170,7 +191,8 @@ async function postpone(app: App, call: HandlerCall, cause: unknown): Promise<vo
   if (isHopeless) {
     const { workspace_id, job_id } = call;
     const message = `no handler could be started for job ${job_id}: ${cause.message}`;
-    const subject = call.schedule_path ?? "error_handler";
+    const isOfInstance = call.occasion === "instance";
+    const subject = call.schedule_path ?? (isOfInstance ? "instance_error_handler" : "error_handler");
     await raiseAlert(app, { kind: "error_handler_not_started", message, workspace_id, subject });
     await app.db.write((tx) => take(tx, call));
     return;

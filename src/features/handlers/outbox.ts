@@ -60,6 +60,7 @@ export async function noteEnd(app: App, tx: Tx, job: Ended, status: JobStatus): 
   if (job.parent_job !== null) return;
   const isBad = status === "failure" || status === "canceled";
   if (isBad && !hasNoErrorHandler(app, job.workspace_id)) await insert(app, tx, job, "workspace");
+  if (status === "failure" && app.config.instance_error_handler) await insert(app, tx, job, "instance");
   if (job.schedule_path !== null && status !== "canceled") await count(app, tx, job, status);
 }
 

@@ -4,10 +4,11 @@ const { table, text, integer, timestamp, index, primaryKey } = kit;
 
 /**
  * - workspace: a job has failed or was canceled, which the workspace's error handler may have to know of
+ * - instance: a job has failed, which the instance's error handler has to know of
  * - failure, recovery, success: what a schedule's own handler has to know of
  * - handler: a handler itself has failed, which the operator has to know of
  */
-export type Occasion = "workspace" | "failure" | "recovery" | "success" | "handler";
+export type Occasion = "workspace" | "instance" | "failure" | "recovery" | "success" | "handler";
 
 /** Ends of jobs that somebody is to be told of, each stored together with the end: gone when a handler was started. */
 export const handlerCalls = table(
