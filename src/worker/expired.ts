@@ -2,12 +2,12 @@
  * Deleting what is too old, piece by piece: each of these yields after every transaction and every look. What goes is looked for
  * outside of it, so that the one writer of SQLite is held for the deletion alone.
  */
-import { and, asc, eq, gt, gte, inArray, lt, lte, ne, notExists, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, gte, inArray, lt, lte, ne, or, type SQL, sql } from "drizzle-orm";
 import type { AnySQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database, Tx } from "../database/database.ts";
 import type { auditLog } from "../features/audit/tables.ts";
 import { forgetRuns } from "../features/flows/run/forget.ts";
-import { webhookDeliveries, webhookEvents } from "../features/webhooks/tables.ts";
+import { webhookDeliveries, webhookEndpoints, webhookEvents } from "../features/webhooks/tables.ts";
 import { jobLogs, jobStreams, jobs } from "../queue/tables.ts";
 
 /** Most rows of one transaction, and most bytes of text in them: freeing these takes some milliseconds. */
@@ -170,35 +170,41 @@ async function* outputOf(db: Database, table: typeof jobLogs | typeof jobStreams
 
 /** Events that everybody who is told of them has, or has been given up for, with the record of their deliveries. */
 export async function* expiredEvents(db: Database, before: Date): Pieces {
-  for (;;) {
-    const old = await db.read
-      .select({ seq: webhookEvents.seq })
+  const { seq, workspace_id, created_at } = webhookEvents;
+  for (let after = 0; ; ) {
+    // They are stored in the order of their age: behind the first that is young no other is old.
+    const piece = await db.read
+      .select({ seq, workspace_id, created_at })
       .from(webhookEvents)
-      .where(
-        and(
-          lt(webhookEvents.created_at, before),
-          notExists(
-            db.read
-              .select({ seq: webhookDeliveries.event_seq })
-              .from(webhookDeliveries)
-              .where(
-                and(
-                  eq(webhookDeliveries.event_seq, webhookEvents.seq),
-                  eq(webhookDeliveries.state, "pending"),
-                ),
-              ),
-          ),
-        ),
-      )
-      .orderBy(asc(webhookEvents.created_at))
+      .where(gt(seq, after))
+      .orderBy(asc(seq))
       .limit(ROWS);
+    const old = piece.filter((event) => event.created_at < before);
     if (old.length === 0) return;
-    const seqs = old.map(({ seq }) => seq);
-    await remove(db, async (tx) => {
-      await tx.delete(webhookDeliveries).where(inArray(webhookDeliveries.event_seq, seqs));
-      await tx.delete(webhookEvents).where(inArray(webhookEvents.seq, seqs));
-    });
+    await removeEvents(db, old);
     yield;
     if (old.length < ROWS) return;
+    after = old.at(-1)!.seq;
   }
+}
+
+async function removeEvents(db: Database, old: { seq: number; workspace_id: string }[]): Promise<void> {
+  const places = [...new Set(old.map(({ workspace_id }) => workspace_id))];
+  const told = db.read
+    .select({ id: webhookEndpoints.id })
+    .from(webhookEndpoints)
+    .where(inArray(webhookEndpoints.workspace_id, places));
+  const { endpoint_id, event_seq, state } = webhookDeliveries;
+  const its = (seqs: number[]) => and(inArray(endpoint_id, told), inArray(event_seq, seqs));
+  const waiting = await db.read
+    .select({ seq: event_seq })
+    .from(webhookDeliveries)
+    .where(and(its(old.map(({ seq }) => seq)), eq(state, "pending")));
+  const kept = new Set(waiting.map(({ seq }) => seq));
+  const seqs = old.map(({ seq }) => seq).filter((seq) => !kept.has(seq));
+  if (seqs.length === 0) return;
+  await remove(db, async (tx) => {
+    await tx.delete(webhookDeliveries).where(its(seqs));
+    await tx.delete(webhookEvents).where(inArray(webhookEvents.seq, seqs));
+  });
 }

@@ -52,7 +52,7 @@ export async function dueBatch(app: App, endpoint_id: string, many: boolean): Pr
     .from(webhookEndpoints)
     .where(eq(webhookEndpoints.id, endpoint_id));
   if (!endpoint?.enabled) {
-    await db.write((tx) => leave(tx, endpoint_id));
+    await db.write((tx) => (endpoint ? leave(tx, endpoint_id) : forget(tx, endpoint_id)));
     return undefined;
   }
   const found = await db.read
@@ -125,6 +125,11 @@ async function leave(tx: Tx, endpoint_id: string): Promise<void> {
     .update(webhookDeliveries)
     .set({ state: "failed", error: "the endpoint was switched off" })
     .where(itsPending(endpoint_id));
+}
+
+/** The endpoint is gone: whatever was stored for it while it was removed goes too. */
+async function forget(tx: Tx, endpoint_id: string): Promise<void> {
+  await tx.delete(webhookDeliveries).where(eq(webhookDeliveries.endpoint_id, endpoint_id));
 }
 
 /** @param due in the order of the outcomes */

@@ -21,7 +21,7 @@ const LONGEST_PAUSE_MS = 30_000;
 const BATCH_MS = 1_000;
 /** The thread that sends serves requests as well: while it has others to serve, one batch of all lanes begins so often. */
 const BUSY_MS = 0.5;
-const BUSY_PAUSE_MS = 200;
+const BUSY_PAUSE_MS = 400;
 
 /** The more failures in a row, the longer. */
 function pauseAfter(failures: number): number {

@@ -30,20 +30,16 @@ export const webhookEndpoints = table(
 );
 
 /** What has happened, stored in the transaction that made it happen. */
-export const webhookEvents = table(
-  "webhook_events",
-  {
-    /** The order in which they happened. */
-    seq: serial("seq"),
-    id: text("id").notNull(),
-    workspace_id: text("workspace_id").notNull(),
-    type: text("type").notNull(),
-    /** The body as it is sent, JSON text. */
-    payload: text("payload").notNull(),
-    created_at: timestamp("created_at").notNull(),
-  },
-  (t) => [index("webhook_events_by_age").on(t.created_at)],
-);
+export const webhookEvents = table("webhook_events", {
+  /** The order in which they happened. */
+  seq: serial("seq"),
+  id: text("id").notNull(),
+  workspace_id: text("workspace_id").notNull(),
+  type: text("type").notNull(),
+  /** The body as it is sent, JSON text. */
+  payload: text("payload").notNull(),
+  created_at: timestamp("created_at").notNull(),
+});
 
 /** One row an event and an endpoint that is told of it. */
 export const webhookDeliveries = table(
@@ -62,7 +58,6 @@ export const webhookDeliveries = table(
   },
   (t) => [
     primaryKey({ columns: [t.endpoint_id, t.event_seq] }),
-    index("webhook_deliveries_by_event").on(t.event_seq),
     index("webhook_deliveries_due").on(t.endpoint_id, t.next_at, t.event_seq).where(sql`state = 'pending'`),
   ],
 );
