@@ -26,15 +26,21 @@ export interface Bench {
   stop: () => Promise<void>;
 }
 
-/** A server on a data directory of its own, with a workspace and a token. */
-export async function startServer(environment: Record<string, string> = {}): Promise<Bench> {
-  const data_dir = mkdtempSync(join(tmpdir(), "svc-bench-"));
+/** Starts the executable on a data directory, which may be one that a server before it has left. */
+export async function serveOn(data_dir: string, environment: Record<string, string> = {}) {
   const child = Bun.spawn([EXECUTABLE, "serve", "--port", "0", "--json", "--data-dir", data_dir], {
     stdout: "pipe",
     stderr: "inherit",
     env: { PATH: "/usr/bin:/bin", SVC_LOG_LEVEL: "error", ...environment },
   });
   const { url } = JSON.parse(await untilOutput(child.stdout, /\n}\n$/)) as { url: string };
+  return { child, url };
+}
+
+/** A server on a data directory of its own, with a workspace and a token. */
+export async function startServer(environment: Record<string, string> = {}): Promise<Bench> {
+  const data_dir = mkdtempSync(join(tmpdir(), "svc-bench-"));
+  const { child, url } = await serveOn(data_dir, environment);
   const ask = async (address: string, init: RequestInit & { unix?: string }) => {
     const response = await fetch(address, init);
     const text = await response.text();
