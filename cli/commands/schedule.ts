@@ -45,7 +45,7 @@ const create = inWorkspace("create", "run a script or flow by cron; shows the ne
   .addHelpText(
     "after",
     examples(
-      "svc schedule create u/ann/nightly '0 3 * * *' --run u/ann/report",
+      "svc schedule create u/ann/nightly '0 3 * * *' \\\n      --run u/ann/report --workspace acme",
       "svc schedule create f/shop/sync '*/30 * * * * *' --run f/shop/sync --flow \\\n      --timezone UTC -d '{\"full\":true}'",
     ),
   )

@@ -96,7 +96,8 @@ const show = inWorkspace("show", "show a trigger")
     print(`${found.row.path}: ${found.on}`);
     print(`runs ${runsOf(found)} as ${found.row.email}`);
     if ("authentication_method" in found.row) {
-      print(`answers ${found.row.request_type}, asks callers for ${found.row.authentication_method}`);
+      const { request_type, authentication_method: asked } = found.row;
+      print(`answers ${request_type}, asks callers for ${asked === "none" ? "nothing" : asked}`);
     }
     if (!found.row.enabled) print("switched off");
     if (found.error) print(`not connected: ${found.error}`);

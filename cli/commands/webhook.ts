@@ -36,7 +36,7 @@ const create = inWorkspace("create", "tell an address of what changes; prints th
     "after",
     examples(
       "svc webhook create https://hooks.example.org/svc --workspace acme",
-      "svc webhook create https://hooks.example.org/svc --type CreateScript",
+      "svc webhook create https://hooks.example.org/svc \\\n      --type CreateScript --type UpdateScript",
     ),
   )
   .action(async (url: string, options: WorkspaceOptions & Described) => {
@@ -89,7 +89,12 @@ const update = inWorkspace("update", "change an endpoint, or switch it off and o
     ) => {
       const { to: url, description, on, off, allTypes } = options;
       if (on && off) throw usageError("--on and --off are both given", "use one of them");
+      if (allTypes && options.type)
+        throw usageError("--type and --all-types are both given", "use one of them");
       const types = allTypes ? null : options.type;
+      if ([url, description, on, off, types].every((change) => change === undefined)) {
+        throw usageError("nothing is to be changed", "say what, such as --off; svc webhook update --help");
+      }
       const said = await withClient(options, async (client) =>
         client.call(updateWebhook, {
           workspace: await workspaceFor(client, options.workspace),

@@ -18,7 +18,7 @@ afterAll(async () => {
 });
 
 const schedule = (...args: string[]) => place.svc(["schedule", ...args, "--workspace", "acme"]);
-const TIME = /^ {2}(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day,? \d+ \w+ \d{4}, 09:00:00 \S+ \(in \d+[hd]\)$/;
+const TIME = /^ {2}(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day,? \d+ \w+ \d{4}, 09:00:00 \S+ \(in \d+[smhd]\)$/;
 
 test("a schedule from its creation to its end", async () => {
   const path = "u/admin/nightly";
@@ -50,3 +50,11 @@ test.each([
   const refused = args[0] === "preview" ? await place.svc(["schedule", ...args]) : await schedule(...args);
   expect([refused.code, refused.err]).toEqual([code, expect.stringContaining(says)]);
 });
+
+test("help fits a terminal of 80 columns, and shows how", async () => {
+  for (const word of ["create", "list", "show", "preview"]) {
+    const { out } = await place.svc(["schedule", word, "--help"], { env: { COLUMNS: "80" } });
+    expect(out).toContain("$ svc schedule");
+    for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+  }
+}, 30_000);

@@ -46,7 +46,7 @@ test("a route from its creation to its end", async () => {
   expect([first, second, third]).toEqual([
     `${path}: GET /api/r/orders/:id`,
     expect.stringMatching(/^runs u\/admin\/order as /),
-    "answers sync, asks callers for none",
+    "answers sync, asks callers for nothing",
   ]);
   expect((await trigger("disable", path)).err).toBe(`HTTP route ${path} disabled\n`);
   expect(await call()).toBe(404);

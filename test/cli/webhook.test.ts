@@ -68,8 +68,18 @@ test.each([
   ["a private address", ["create", "http://10.0.0.1/"], 1, "SVC_ALLOWED_TARGETS"],
   ["an unknown endpoint", ["delete", "nothing"], 1, "webhook endpoint nothing"],
   ["on and off", ["update", "x", "--on", "--off"], 2, "--on and --off"],
+  ["types and all types", ["update", "x", "--type", "CreateApp", "--all-types"], 2, "--type and --all-types"],
+  ["no change", ["update", "x"], 2, "nothing is to be changed"],
   ["no number", ["redeliver", "x", "y"], 2, "y is no number of an event"],
 ])("%s is refused", async (_, args, code, says) => {
   const refused = await webhook(...args);
   expect([refused.code, refused.err]).toEqual([code, expect.stringContaining(says)]);
 });
+
+test("help fits a terminal of 80 columns, and shows how", async () => {
+  for (const word of ["create", "list", "update", "deliveries", "redeliver"]) {
+    const { out } = await place.svc(["webhook", word, "--help"], { env: { COLUMNS: "80" } });
+    expect(out).toContain("$ svc webhook");
+    for (const line of out.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+  }
+}, 30_000);
