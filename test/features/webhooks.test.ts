@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { Webhook } from "standardwebhooks";
+import { nextTry } from "../../src/features/webhooks/deliveries.ts";
 import { EVENT_TYPES } from "../../src/features/webhooks/event-types.ts";
 import { webhookDeliveries, webhookEndpoints } from "../../src/features/webhooks/tables.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
@@ -82,7 +83,7 @@ const arrived = (count: number) =>
   until(async () => (receiver.messages.length >= count ? receiver.messages : undefined), `${count} messages`);
 const settled = (id: string, state: string, count = 1) =>
   until(async () => {
-    const found = await deliveries(id, `?state=${state}`);
+    const found = await deliveries(id, `?state=${state}&per_page=1000`);
     return found.length >= count ? found : undefined;
   }, `${count} deliveries that are ${state}`);
 
@@ -332,7 +333,7 @@ describe("what does not arrive", () => {
     receiver.answer = () => new Response("", { status: 503 });
     await change();
     await settled(id, "pending");
-    await until(async () => (receiver.messages.length === 1 ? true : undefined), "the first try");
+    await until(async () => ((await deliveries(id))[0].attempts === 1 ? true : undefined), "the first try");
     later(25 * 3_600_000);
     const failing = (await ask("GET", `${hooks}/list`)).json()[0].failing_since;
     expect(failing).not.toBeNull();
@@ -358,6 +359,65 @@ describe("what does not arrive", () => {
     expect((await ask("POST", `${hooks}/redeliver/${id}`, { event_seq: 10 ** 9 })).status).toBe(404);
     later(-25 * 3_600_000);
   });
+
+  test("is given up for now after 5 seconds", async () => {
+    const { id } = await endpoint();
+    const held = Promise.withResolvers<Response>();
+    receiver.answer = () => held.promise;
+    const began = performance.now();
+    await change();
+    const found = await until(async () => {
+      const [first] = await deliveries(id);
+      return first?.error ? first : undefined;
+    }, "the first try");
+    expect(found).toMatchObject({
+      state: "pending",
+      status: null,
+      error: "127.0.0.1 did not answer within 5 s",
+    });
+    expect(performance.now() - began).toBeGreaterThan(4_900);
+    held.resolve(new Response(""));
+  });
+
+  test.each([
+    [1, 0, 2_500],
+    [1, 1, 5_000],
+    [3, 0, 10_000],
+    [3, 1, 20_000],
+    [40, 0, 5_400_000],
+    [40, 1, 10_800_000],
+  ])("is tried again after try %i with chance %i in %i ms", (attempts, chance, wanted) => {
+    const now = new Date();
+    const young = { attempts, created_at: now, now };
+    expect(nextTry(young, { ok: false }, chance)!.getTime() - now.getTime()).toBe(wanted);
+    const asked = nextTry(young, { ok: false, retry_after_ms: 60_000_000 }, chance)!;
+    expect(asked.getTime() - now.getTime()).toBe(60_000_000);
+    const old = { ...young, created_at: new Date(now.getTime() - 24 * 3_600_000) };
+    expect(nextTry(old, { ok: false }, chance)).toBeUndefined();
+  });
+
+  test("of many that wait, it is sent with several at once, until all have arrived", async () => {
+    const { id } = await endpoint();
+    receiver.answer = () => new Response("", { status: 503 });
+    for (let at = 0; at < 150; at += 10) await Promise.all(Array.from({ length: 10 }, change));
+    let most = 0;
+    let now = 0;
+    receiver.answer = async () => {
+      most = Math.max(most, ++now);
+      await Bun.sleep(5);
+      now--;
+      return new Response("", { status: Math.random() < 0.5 ? 500 : 200 });
+    };
+    later(60_000);
+    await change();
+    await until(() => (most > 1 ? true : undefined), "several at once");
+    receiver.answer = () => new Response("");
+    later(24 * 3_600_000 - 120_000);
+    await change();
+    await settled(id, "delivered", 152);
+    expect(await deliveries(id, "?state=failed")).toEqual([]);
+    later(-24 * 3_600_000 + 60_000);
+  }, 30_000);
 
   test("holds up no other endpoint", async () => {
     let release = () => {};
