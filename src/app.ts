@@ -36,6 +36,7 @@ import { createLog } from "./lib/log.ts";
 import { createMeters, tally } from "./lib/meters.ts";
 import { createQueue } from "./queue/queue.ts";
 import { createRunner } from "./runner/runner.ts";
+import { sandboxOf } from "./runner/sandbox/settings.ts";
 import { createHandlerCaller } from "./worker/handlers.ts";
 import { createPruner } from "./worker/pruner.ts";
 import { createRescuer } from "./worker/rescuer.ts";
@@ -132,6 +133,13 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       max_result_bytes: config.max_result_mb * MB,
       max_stream_bytes: config.max_stream_mb * MB,
       registry: () => app.settings.get("npm_config_registry"),
+      limits: {
+        memory_mb: config.job_memory_mb,
+        processes: config.job_processes,
+        cpu_s: config.job_cpu_s,
+        disk_mb: config.job_disk_mb,
+      },
+      sandbox: sandboxOf(config),
       mintToken: createJobTokens(app),
       log: (level, message, fields) => log[level](fields ?? {}, message),
     });

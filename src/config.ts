@@ -170,6 +170,56 @@ export const SETTINGS = {
     default: 64,
     meaning: "largest result stream of one job, in MB; a job that streams more fails",
   },
+  sandbox: {
+    variable: "SVC_SANDBOX",
+    kind: "text",
+    default: "auto",
+    oneOf: ["auto", "required", "off", "bwrap"],
+    meaning:
+      "walls around scripts: auto (what this machine offers), required (no job runs without Landlock), bwrap (own processes and mounts too), off",
+  },
+  sandbox_read: {
+    variable: "SVC_SANDBOX_READ",
+    kind: "text",
+    default: "",
+    meaning: "folders beside the system's that scripts may read, with commas",
+  },
+  sandbox_write: {
+    variable: "SVC_SANDBOX_WRITE",
+    kind: "text",
+    default: "",
+    meaning: "folders beside their own that scripts may write, with commas",
+  },
+  sandbox_ports: {
+    variable: "SVC_SANDBOX_PORTS",
+    kind: "text",
+    default: "",
+    meaning: "the only TCP ports scripts may connect to, with commas; default: any (Linux 6.7 or newer)",
+  },
+  job_memory_mb: {
+    variable: "SVC_JOB_MEMORY_MB",
+    kind: "number",
+    default: 1_024,
+    meaning: "memory a job may use when its script says nothing else, in MB; 0 means no limit (Linux)",
+  },
+  job_processes: {
+    variable: "SVC_JOB_PROCESSES",
+    kind: "number",
+    default: 256,
+    meaning: "processes a job may run at once; 0 means no limit (Linux)",
+  },
+  job_cpu_s: {
+    variable: "SVC_JOB_CPU_S",
+    kind: "number",
+    default: 0,
+    meaning: "seconds of processor time a job may take, all its processes together; 0 means no limit (Linux)",
+  },
+  job_disk_mb: {
+    variable: "SVC_JOB_DISK_MB",
+    kind: "number",
+    default: 4_096,
+    meaning: "room a job's folder and each file it writes may take, in MB; 0 means no limit (Linux)",
+  },
   max_database_mb: {
     variable: "SVC_MAX_DATABASE_MB",
     kind: "number",

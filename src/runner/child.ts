@@ -1,14 +1,15 @@
 /** One child as the pool sees it: a process that is blank, becomes one script version, and runs one job at a time. */
 import { randomBytes } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { constants } from "node:os";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
 import type { Guard } from "./guard.ts";
 import { ChildOutput } from "./output.ts";
 import type { Exec, FromChild, Load, ToChild } from "./protocol.ts";
+import { removeFolder } from "./remove-folder.ts";
 import type { RuntimeFiles } from "./runtime-files.ts";
+import type { Sandbox } from "./sandbox/sandbox.ts";
 import type { ChildToken, JobError } from "./types.ts";
 
 export interface ChildExit {
@@ -18,7 +19,10 @@ export interface ChildExit {
 
 export interface Child {
   readonly pid: number;
+  /** Where it is at home: what it writes stands here. */
   readonly folder: string;
+  /** Where its source is put, which it may only read. */
+  readonly code: string;
   readonly output: ChildOutput;
   /** What it became: workspace, version and identity; undefined while blank. */
   key: string | undefined;
@@ -43,6 +47,9 @@ export interface LaunchOptions {
   runtime: RuntimeFiles;
   directory: string;
   guard: Guard;
+  sandbox: Sandbox;
+  /** A folder of other jobs that it is let into; there is one already. */
+  shared?: string | undefined;
 }
 
 /** How long the pipes of an ended child are waited for, should somebody hold them open. */
@@ -68,9 +75,11 @@ export function baseEnvironment(folder: string): Record<string, string> {
  * Starts a blank child. Everything that runs user code is started here and nowhere else.
  * @throws when the system refuses to start a process
  */
-export function launch({ runtime, directory, guard }: LaunchOptions): Child {
-  const folder = join(directory, "children", randomBytes(8).toString("hex"));
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+export function launch({ runtime, directory, guard, sandbox, shared }: LaunchOptions): Child {
+  const place = join(directory, "children", randomBytes(8).toString("hex"));
+  const folder = join(place, "job");
+  const code = join(place, "code");
+  for (const path of [folder, code]) mkdirSync(path, { recursive: true, mode: 0o700 });
   const environment = baseEnvironment(folder);
   const output = new ChildOutput();
   let exited: ChildExit | undefined;
@@ -79,9 +88,10 @@ export function launch({ runtime, directory, guard }: LaunchOptions): Child {
     announceClosed = resolve;
   });
 
+  const program = [process.execPath, "--no-install", runtime.typescript];
   let subprocess: Subprocess<"ignore", "pipe", "pipe">;
   try {
-    subprocess = Bun.spawn([process.execPath, "--no-install", runtime.typescript], {
+    subprocess = Bun.spawn(sandbox.commandFor({ job: folder, code, shared }, program), {
       cwd: folder,
       env: { ...environment, BUN_BE_BUN: "1" },
       stdin: "ignore",
@@ -106,7 +116,7 @@ export function launch({ runtime, directory, guard }: LaunchOptions): Child {
       },
     });
   } catch (cause) {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(place, { recursive: true, force: true });
     throw cause;
   }
   guard.add(subprocess.pid);
@@ -117,6 +127,7 @@ export function launch({ runtime, directory, guard }: LaunchOptions): Child {
   const child: Child = {
     pid: subprocess.pid,
     folder,
+    code,
     output,
     key: undefined,
     token: undefined,
@@ -138,7 +149,7 @@ export function launch({ runtime, directory, guard }: LaunchOptions): Child {
         await guard.kill(subprocess.pid);
         await subprocess.exited;
       }
-      await rm(folder, { recursive: true, force: true });
+      await removeFolder(place);
     },
   };
   return child;

@@ -6,10 +6,11 @@ import { stopElsewhere } from "./elsewhere.ts";
 import type { OutputSink } from "./output.ts";
 import type { Done, Exec, FromChild, Load, Referred, Run } from "./protocol.ts";
 import type { RuntimeFiles } from "./runtime-files.ts";
+import type { Watched } from "./sandbox/watch.ts";
 import { MaskedText } from "./secrets.ts";
 import { share } from "./shared-folder.ts";
 import { runShell } from "./shell.ts";
-import type { JobError, RunnableVersion, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
+import type { JobError, JobLimits, RunnableVersion, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
 import type { VersionFiles } from "./version-files.ts";
 
 /** End marks that do not come: the script closed its own stdout or stderr. */
@@ -24,12 +25,14 @@ interface JobRunOptions {
   key: string;
   runtime: RuntimeFiles;
   files: VersionFiles;
+  /** The Python that scripts run in. */
+  python: string | undefined;
   takeBlank: () => Child;
   /** `child` is undefined when none was taken. */
   finished: (outcome: RunOutcome, child: Child | undefined, reusable: boolean) => void;
 }
 
-export class JobRun {
+export class JobRun implements Watched {
   readonly #o: JobRunOptions;
   #child: Child | undefined;
   #deadline = Number.POSITIVE_INFINITY;
@@ -38,6 +41,8 @@ export class JobRun {
   #streamed = 0;
   /** Made when there is something to mask. */
   #maskedStream: MaskedText | undefined;
+  /** Path of its source, as the child reads it. */
+  #file = "";
   /** Why the child is being ended; what it says from then on does not count. */
   #stopping = false;
 
@@ -76,6 +81,7 @@ export class JobRun {
     }
     child.token.activate(request.job_id);
     share(child, options.directory, request.shared);
+    this.#file = files.place(version, child.code);
     child.output.begin({ ...this.#sink(), keep_last_line: version.language === "bash" });
     this.#maskArguments(child);
     const environment = { ...pairs(version.envs), ...request.environment, WM_TOKEN: child.token.value };
@@ -84,7 +90,7 @@ export class JobRun {
         child,
         request: { ...request, args: withToken(request, child) },
         environment,
-        file: files.path(version),
+        file: this.#file,
         max_result: options.max_result_bytes,
       });
       this.#settle(outcome, false);
@@ -94,7 +100,7 @@ export class JobRun {
       child,
       {
         ...this.#fileOf(version),
-        display: version.path ? `${version.path}${extension(files.path(version))}` : "script",
+        display: version.path ? `${version.path}${extension(this.#file)}` : "script",
         runtime: this.#o.runtime.directory,
         parameters: version.parameters,
         preprocessor_parameters: version.preprocessor_parameters,
@@ -108,20 +114,19 @@ export class JobRun {
   }
 
   #fileOf(version: RunnableVersion): Pick<Load, "file" | "source"> {
-    const path = this.#o.files.path(version);
     const query = this.#o.runtime.queries[version.language];
-    return query === undefined ? { file: path } : { file: query, source: version.content };
+    return query === undefined ? { file: this.#file } : { file: query, source: version.content };
   }
 
   #pythonExec(child: Child): Exec {
-    const program = Bun.which("python3");
+    const program = this.#o.python;
     if (!program) {
       throw new LoadFault({ name: "ExecutionErr", message: "python3 is not installed on this server" });
     }
     return {
       t: "exec",
       program,
-      argv: ["python3", "-u", this.#o.runtime.python],
+      argv: [program, "-u", this.#o.runtime.python],
       environment: { LANG: "C.UTF-8", ...baseEnvironment(child.folder) },
       keep_channel: true,
     };
@@ -290,6 +295,28 @@ export class JobRun {
 
   get job_id(): string {
     return this.#o.request.job_id;
+  }
+
+  /** Its process takes too much of the machine. */
+  fail(error: JobError): void {
+    this.#end({ kind: "failure", error });
+  }
+
+  get pid(): number | undefined {
+    return this.#stopping || this.#settled ? undefined : this.#child?.pid;
+  }
+
+  get folder(): string | undefined {
+    return this.#child?.folder;
+  }
+
+  get since(): number {
+    return this.#deadline - this.#o.request.timeout_ms;
+  }
+
+  get limits(): JobLimits {
+    const { request, options } = this.#o;
+    return { ...options.limits, memory_mb: request.version.memory_mb ?? options.limits.memory_mb };
   }
 
   /** From here on `secret` is shown neither in this job's log and stream nor in those of later jobs of its process. */

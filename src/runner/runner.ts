@@ -3,20 +3,25 @@
  * that version, for one workspace and one identity, and it then takes the next jobs of that same key. One job at a
  * time; a child that died, timed out, was canceled or left something running is never used again.
  */
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Child, launch } from "./child.ts";
 import { type Guard, startGuard } from "./guard.ts";
 import { JobRun } from "./job-run.ts";
+import { removeFolder } from "./remove-folder.ts";
 import { type RuntimeFiles, writeRuntimeFiles } from "./runtime-files.ts";
-import { sharedFolder } from "./shared-folder.ts";
+import { residentBytes } from "./sandbox/process-tree.ts";
+import { createSandbox, type Sandbox } from "./sandbox/sandbox.ts";
+import { createWatch } from "./sandbox/watch.ts";
+import { makeShared, sharedFolder } from "./shared-folder.ts";
 import type { Runner, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
 import { versionFiles } from "./version-files.ts";
 
 const SWEEP_MS = 50;
 /** Starting a process takes a moment of the server's thread: the job that took the blank child comes first. */
 const REPLENISH_MS = 25;
+const WEIGH_MS = 1_000;
 /** Taken for granted until jobs have shown how long they are. */
 const INITIAL_AVERAGE_MS = 20;
 
@@ -36,6 +41,11 @@ function isOf(key: string, match: Parameters<Runner["retire"]>[0]): boolean {
   );
 }
 
+function refused(why: string): RunOutcome {
+  const message = `no job runs on this server: ${why}`;
+  return { kind: "failure", error: { name: "SandboxUnavailable", message } };
+}
+
 export function createRunner(options: RunnerOptions): Runner {
   const { directory, log } = options;
   const files = versionFiles(directory, dirname(directory), options.registry);
@@ -46,6 +56,8 @@ export function createRunner(options: RunnerOptions): Runner {
   const waiting: Waiting[] = [];
   let runtime: RuntimeFiles;
   let guard: Guard;
+  let sandbox: Sandbox;
+  const watch = createWatch(directory);
   let sweeper: ReturnType<typeof setInterval> | undefined;
   let stopped = false;
   let started_total = 0;
@@ -53,17 +65,20 @@ export function createRunner(options: RunnerOptions): Runner {
   let averageMs = INITIAL_AVERAGE_MS;
   /** Milliseconds of `performance.now()`. */
   let lastBegan = 0;
+  let weighedAt = 0;
 
-  function start(): Child {
-    const child = launch({ runtime, directory, guard });
+  function start(shared?: string): Child {
+    const child = launch({ runtime, directory, guard, sandbox, shared });
     started_total++;
     children.add(child);
     return child;
   }
 
   /** A blank child, started ahead if there is one. Makes room by ending the child that was idle longest. */
-  function takeBlank(): Child {
+  function takeBlank(shared: string | undefined): Child {
     if (children.size >= options.max_children) evictOldest();
+    // Which folders a child reaches is settled when it is started.
+    if (shared !== undefined && sandbox.isWalled) return start(makeShared(directory, shared));
     for (let child = blank.shift(); child; child = blank.shift()) if (!child.exited) return child;
     return start();
   }
@@ -141,7 +156,8 @@ export function createRunner(options: RunnerOptions): Runner {
     const began = performance.now();
     lastBegan = began;
     const { version } = request;
-    const key = `${version.workspace_id}\n${version.id}\n${request.permissioned_as}\n${request.email}\n${request.variant ?? ""}`;
+    const shared = sandbox.isWalled ? (request.shared ?? "") : "";
+    const key = `${version.workspace_id}\n${version.id}\n${request.permissioned_as}\n${request.email}\n${request.variant ?? ""}\n${shared}`;
     const warm = version.isolation === "shared" ? takeIdle(key) : undefined;
     const job = new JobRun({
       request,
@@ -149,8 +165,9 @@ export function createRunner(options: RunnerOptions): Runner {
       key,
       runtime,
       files,
+      python: sandbox.python,
       takeBlank: () => {
-        const child = takeBlank();
+        const child = takeBlank(request.shared);
         setTimeout(replenish, REPLENISH_MS);
         return child;
       },
@@ -174,8 +191,20 @@ export function createRunner(options: RunnerOptions): Runner {
   function sweep(): void {
     const now = performance.now();
     for (const job of running) job.checkDeadline(now);
+    watch.look(now, running);
     for (const list of idle.values()) {
       for (const child of [...list]) if (now - child.idle_since > options.idle_timeout_ms) discard(child);
+    }
+    if (now - weighedAt > WEIGH_MS) weighIdle(now);
+  }
+
+  /** What a job has left in the memory of its process counts for the next one: a process that is half full goes. */
+  function weighIdle(now: number): void {
+    weighedAt = now;
+    const most = (options.limits.memory_mb * 1024 * 1024) / 2;
+    if (most === 0) return;
+    for (const list of [...idle.values()]) {
+      for (const child of [...list]) if (residentBytes(child.pid) > most) discard(child);
     }
   }
 
@@ -190,14 +219,29 @@ export function createRunner(options: RunnerOptions): Runner {
     async start() {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
       // Folders of children that a server before this one left behind.
-      rmSync(join(directory, "children"), { recursive: true, force: true });
+      await removeFolder(join(directory, "children"));
+      mkdirSync(join(directory, "dependencies"), { recursive: true, mode: 0o700 });
       runtime = writeRuntimeFiles(directory);
+      sandbox = await createSandbox(
+        {
+          ...options.sandbox,
+          max_file_bytes: options.limits.disk_mb * 1024 * 1024,
+          max_children: options.max_children,
+          data_dir: dirname(directory),
+        },
+        runtime.launcher,
+        directory,
+        runtime.directory,
+      );
+      if (sandbox.refuses) log("error", `no job will run: ${sandbox.refuses}`);
+      else log(sandbox.isWalled ? "debug" : "warn", `walls around scripts: ${sandbox.holds}`);
       guard = startGuard(runtime.watchdog, directory, log);
       sweeper = setInterval(sweep, SWEEP_MS);
       setTimeout(replenish);
     },
     run(request, signal) {
       if (stopped) return Promise.resolve({ kind: "released" });
+      if (sandbox.refuses) return Promise.resolve(refused(sandbox.refuses));
       return new Promise((resolve) => {
         const entry = { request, signal, resolve };
         waiting.push(entry);
@@ -215,7 +259,11 @@ export function createRunner(options: RunnerOptions): Runner {
         };
       });
     },
+    walls: () => sandbox?.holds,
     forgetShared(name) {
+      for (const list of [...idle.values()]) {
+        for (const child of [...list]) if (child.shared === name) discard(child);
+      }
       rm(sharedFolder(directory, name), { recursive: true, force: true }).catch((cause) =>
         log("warn", "a folder that jobs shared could not be removed", { error: String(cause) }),
       );

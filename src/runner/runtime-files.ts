@@ -10,6 +10,8 @@ export interface RuntimeFiles {
   typescript: string;
   python: string;
   watchdog: string;
+  /** What puts the sandbox around a child and becomes it. */
+  launcher: string;
   /** The module that runs queries of a language; undefined for a language whose scripts are loaded themselves. */
   queries: Partial<Record<RunnableLanguage, string>>;
 }
@@ -21,6 +23,10 @@ export function writeRuntimeFiles(directory: string): RuntimeFiles {
     ["runner/child/program.py", sourceOf("child/program.py")],
     ["runner/child/watchdog.ts", sourceOf("child/watchdog.ts")],
     ["runner/kill-tree.ts", sourceOf("kill-tree.ts")],
+    ["runner/sandbox/launcher.ts", sourceOf("sandbox/launcher.ts")],
+    ["runner/sandbox/landlock.ts", sourceOf("sandbox/landlock.ts")],
+    ["runner/sandbox/seccomp.ts", sourceOf("sandbox/seccomp.ts")],
+    ["runner/sandbox/syscalls.ts", sourceOf("sandbox/syscalls.ts")],
     ["runner/child/query/postgresql.ts", sourceOf("child/query/postgresql.ts")],
     ["runner/child/query/mysql.ts", sourceOf("child/query/mysql.ts")],
     ["runner/child/query/sqlite.ts", sourceOf("child/query/sqlite.ts")],
@@ -48,6 +54,7 @@ export function writeRuntimeFiles(directory: string): RuntimeFiles {
     typescript: join(child, "program.ts"),
     python: join(child, "program.py"),
     watchdog: join(child, "watchdog.ts"),
+    launcher: join(folder, "runner", "sandbox", "launcher.ts"),
     queries: {
       postgresql: query("postgresql"),
       mysql: query("mysql"),

@@ -7,6 +7,13 @@ export function sharedFolder(directory: string, name: string): string {
   return join(directory, "shared", name);
 }
 
+/** @returns its path; it is there from now on */
+export function makeShared(directory: string, name: string): string {
+  const folder = sharedFolder(directory, name);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return folder;
+}
+
 /** Puts the folder in its place for the next job of a child, or takes away the one of the job before. */
 export function share(child: Child, directory: string, name: string | undefined): void {
   if (child.shared === name) return;
@@ -14,7 +21,5 @@ export function share(child: Child, directory: string, name: string | undefined)
   rmSync(link, { recursive: true, force: true });
   child.shared = name;
   if (name === undefined) return;
-  const folder = sharedFolder(directory, name);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  symlinkSync(folder, link);
+  symlinkSync(makeShared(directory, name), link);
 }

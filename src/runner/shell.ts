@@ -1,6 +1,6 @@
 /** A bash run: the blank child becomes the shell, and its end is the job's. */
-import { existsSync } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { baseEnvironment, type Child, ChildEnded, type ChildExit, LoadFault } from "./child.ts";
 import type { Exec } from "./protocol.ts";
@@ -91,12 +91,13 @@ function toText(value: unknown): string {
 async function resultOf(child: Child, max_result: number): Promise<RunOutcome> {
   for (const name of ["result.json", "result.out"]) {
     const path = join(child.folder, name);
-    if (!existsSync(path)) continue;
-    if ((await stat(path)).size > max_result) {
+    const found = await readOwn(path, max_result);
+    if (!found) continue;
+    const { text } = found;
+    if (text === undefined) {
       const message = `${name} is larger than the ${Math.floor(max_result / 1_000_000)} MB a result may have`;
       return { kind: "failure", error: { name: "ResultTooLarge", message } };
     }
-    const text = await readFile(path, "utf8");
     if (name === "result.out") return { kind: "success", result: JSON.stringify(text.trimEnd()) };
     try {
       return { kind: "success", result: JSON.stringify(JSON.parse(text)) };
@@ -107,4 +108,21 @@ async function resultOf(child: Child, max_result: number): Promise<RunOutcome> {
   }
   const last = child.output.lastStdoutLine;
   return { kind: "success", result: last.startsWith(STREAM_MARK) ? "null" : JSON.stringify(last) };
+}
+
+/**
+ * The text of a file that a script wrote; without `text` it is larger than `most` bytes. Read with the server's rights,
+ * so what is no plain file of its own (a link to one of the server's, a pipe without an end) is none.
+ */
+async function readOwn(path: string, most: number): Promise<{ text: string | undefined } | undefined> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => undefined);
+  if (!file) return undefined;
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile() || stats.nlink > 1) return undefined;
+    return { text: stats.size > most ? undefined : await file.readFile("utf8") };
+  } finally {
+    await file.close();
+  }
 }

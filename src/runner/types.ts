@@ -46,6 +46,8 @@ export interface RunnableVersion {
   envs: string[];
   /** `fresh` asks for a new child each run. */
   isolation: "shared" | "fresh";
+  /** Most memory a run may take, in MB (of 2^20 bytes); undefined: what the server says. */
+  memory_mb?: number | undefined;
 }
 
 /** Arguments in which no reference is left. */
@@ -126,6 +128,28 @@ export interface ChildToken {
   revoke(): void;
 }
 
+/** The most one job may take; 0 stands for no limit. */
+export interface JobLimits {
+  /** Resident memory of its processes, in MB (of 2^20 bytes). */
+  memory_mb: number;
+  /** Processes at once. */
+  processes: number;
+  /** Processor time of its processes, in seconds. */
+  cpu_s: number;
+  /** What its folder takes on the disk, and each file that it writes, in MB (of 2^20 bytes). */
+  disk_mb: number;
+}
+
+/** The walls around scripts. */
+export interface SandboxChoice {
+  mode: "auto" | "required" | "off" | "bwrap";
+  /** Folders beside the system's that scripts may read, and that they may write. */
+  read: string[];
+  write: string[];
+  /** The only TCP ports that scripts may connect to; undefined: any. */
+  ports: number[] | undefined;
+}
+
 export interface RunnerOptions {
   /** Folder below which the runner keeps everything it writes: versions, dependency installs, job folders, cache. */
   directory: string;
@@ -143,6 +167,8 @@ export interface RunnerOptions {
   max_stream_bytes: number;
   /** Where packages are installed from, asked each time; undefined: where the environment says. */
   registry: () => string | undefined;
+  limits: JobLimits;
+  sandbox: SandboxChoice;
   mintToken: (child: { workspace_id: string; permissioned_as: string; email: string }) => ChildToken;
   /** One line for the operator's log. */
   log: (
@@ -160,6 +186,8 @@ export interface Runner {
   prepare(version: RunnableVersion): Promise<void>;
   /** Removes the folder that jobs shared under a name, if there is one. */
   forgetShared(name: string): void;
+  /** In a line, which walls stand around scripts; undefined before the start. */
+  walls(): string | undefined;
   /** Slots that could take a job right now. */
   free(): number;
   /**

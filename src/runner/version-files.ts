@@ -1,5 +1,5 @@
 /** The files a version needs on disk: its source, and the packages of its lock. Written once, never changed. */
-import { existsSync, renameSync } from "node:fs";
+import { copyFileSync, existsSync, linkSync, readlinkSync, renameSync, symlinkSync } from "node:fs";
 import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { BadRequest } from "../errors.ts";
@@ -24,8 +24,8 @@ const FILE: Record<RunnableLanguage, string> = {
 export const LANGUAGES = Object.keys(FILE) as RunnableLanguage[];
 
 export interface VersionFiles {
-  /** Path of the source of a version. */
-  path(version: RunnableVersion): string;
+  /** Puts the files of a version, which are there, into a child's folder. @returns the path of its source in it */
+  place(version: RunnableVersion, folder: string): string;
   /** Writes what is missing; calls for the same version at once share the work. @throws DependencyError */
   ensure(version: RunnableVersion): Promise<void>;
   /** True when there is nothing left to write. */
@@ -89,7 +89,14 @@ export function versionFiles(
   }
 
   return {
-    path: (version) => join(folderOf(version), FILE[version.language]),
+    place(version, folder) {
+      const source = join(folderOf(version), FILE[version.language]);
+      const placed = join(folder, FILE[version.language]);
+      linkOrCopy(source, placed);
+      if (version.lock?.trim())
+        symlinkSync(readlinkSync(join(dirname(source), "node_modules")), join(folder, "node_modules"));
+      return placed;
+    },
     has(version) {
       const folder = folderOf(version);
       used.set(folder, Date.now());
@@ -135,6 +142,15 @@ export function versionFiles(
       return running;
     },
   };
+}
+
+/** Another name for the same file, where the file system has that. */
+function linkOrCopy(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch {
+    copyFileSync(from, to);
+  }
 }
 
 async function withPlainImports(content: string): Promise<string> {

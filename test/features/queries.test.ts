@@ -467,7 +467,7 @@ describe("a query of SQLite", () => {
     const slow = `WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 8000000)
       INSERT INTO t SELECT max(x) FROM n`;
     const id = await start("sqlite", slow, { database });
-    const fetched = new Bun.Glob("runner/children/*/sqlite-*/database.db");
+    const fetched = new Bun.Glob("runner/children/*/job/sqlite-*/database.db");
     await until(
       () => ([...fetched.scanSync(server.data_dir)].length > 0 ? true : undefined),
       "the fetched file",

@@ -1,0 +1,172 @@
+/** The walls around children, as the pool sees them: what is to hold, what does, and how a child is started behind it. */
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { SandboxChoice } from "../types.ts";
+import { bwrapArguments } from "./bwrap.ts";
+import { RIGHTS, type Right, type Rule, wallsOf } from "./landlock.ts";
+import type { LaunchSpec } from "./launcher.ts";
+import { around, DEVICES, isWithin, systemPaths, withoutLinks } from "./paths.ts";
+import { findPython } from "./python.ts";
+import { type SandboxSupport, sandboxSupport } from "./support.ts";
+
+export interface SandboxOptions extends SandboxChoice {
+  /** Most bytes of a file that a script writes; 0: no limit. */
+  max_file_bytes: number;
+  max_children: number;
+  data_dir: string;
+}
+
+/** The folders of one child. */
+export interface ChildFolders {
+  /** Its own: where it is at home, and may write. */
+  job: string;
+  /** Its source. */
+  code: string;
+  /** What it shares with the other jobs of its flow. */
+  shared: string | undefined;
+}
+
+export interface Sandbox {
+  /** Why no job may run: what is required does not hold. */
+  readonly refuses: string | undefined;
+  /** In a line, what holds. */
+  readonly holds: string;
+  /** Whether scripts are kept to their own files. */
+  readonly isWalled: boolean;
+  /** The Python that scripts run in. */
+  readonly python: string | undefined;
+  /** What is to be started so that a program runs behind the walls. */
+  commandFor(folders: ChildFolders, program: string[]): string[];
+}
+
+/** RLIMIT_…, of the same number on all processors that are built for. */
+const FILE_SIZE = 1;
+const CORE = 4;
+const PROCESSES = 6;
+const OPEN_FILES = 7;
+
+const MAX_OPEN_FILES = 4_096;
+/** The system counts the threads of all processes of a user, of whatever else it runs too. */
+const TASKS_PER_CHILD = 64;
+const SPARE_TASKS = 4_096;
+
+/** @param launcher the launcher's program · @param runner the runner's folder @param runtime the children's programs */
+export async function createSandbox(
+  options: SandboxOptions,
+  launcher: string,
+  runner: string,
+  runtime: string,
+): Promise<Sandbox> {
+  const support = sandboxSupport();
+  const python = await findPython();
+  const { mode } = options;
+  const refuses = whyRefused(mode, support);
+  if (mode === "off" || process.platform !== "linux" || refuses !== undefined) {
+    const holds =
+      mode === "off" ? "none (SVC_SANDBOX=off)" : (refuses ?? `none (${support.missing ?? "not on Linux"})`);
+    return {
+      refuses,
+      holds,
+      isWalled: false,
+      python: python?.program,
+      commandFor: (_, program) => program,
+    };
+  }
+
+  const data_dir = withoutLinks(options.data_dir);
+  const readable = [
+    ...systemPaths(process.geteuid?.() === 0),
+    ...options.read,
+    ...(python?.folders ?? []),
+  ].flatMap((path) => withoutData(path, data_dir));
+  const read = [...readable, process.execPath, runtime, join(runner, "dependencies")];
+  const isBoxed = mode === "bwrap";
+  const devices = isBoxed ? ["/dev"] : DEVICES;
+  const common: Rule[] = [
+    ...rulesFor(read, "read", "readFile"),
+    ...rulesFor(options.write, "write", "device"),
+    ...rulesFor(devices, "write", "device"),
+    // In a namespace of its own a child sees no processes but its own, and no temporary files of others.
+    ...(isBoxed ? rulesFor(["/proc"], "read", "read") : []),
+    ...(isBoxed ? rulesFor(["/tmp"], "write", "write") : []),
+    ["/proc/self", RIGHTS.read],
+  ];
+  const spec: Omit<LaunchSpec, "rules" | "command"> = {
+    landlock: support.landlock,
+    seccomp: support.seccomp,
+    ports: options.ports,
+    limits: [
+      [CORE, 0],
+      [OPEN_FILES, MAX_OPEN_FILES],
+      ...(options.max_file_bytes > 0 ? [[FILE_SIZE, options.max_file_bytes] as [number, number]] : []),
+      [PROCESSES, runningTasks() + options.max_children * TASKS_PER_CHILD + SPARE_TASKS],
+    ],
+    // In a namespace of its own a child does not even see the server, whose number may be that of another process.
+    guarded: isBoxed ? [] : [process.pid],
+  };
+
+  return {
+    refuses: undefined,
+    holds: whatHolds(support, options),
+    isWalled: support.landlock > 0 || isBoxed,
+    python: python?.program,
+    commandFor({ job, code, shared }, program) {
+      const rules: Rule[] = [...common, [job, RIGHTS.write], [code, RIGHTS.read]];
+      if (shared !== undefined) rules.push([shared, RIGHTS.write]);
+      const whole: LaunchSpec = { ...spec, rules, command: program };
+      const command = [process.execPath, "--no-install", launcher, JSON.stringify(whole)];
+      if (!isBoxed) return command;
+      const write = [job, ...(shared === undefined ? [] : [shared]), ...options.write];
+      return [support.bwrap!, ...bwrapArguments({ read: [...read, code], write, home: job }), ...command];
+    },
+  };
+}
+
+/** A path as it is named, unless the data directory is in it: then what is beside that. */
+function withoutData(path: string, data_dir: string): string[] {
+  const real = withoutLinks(path);
+  return isWithin(data_dir, real) || isWithin(real, data_dir) ? around(real, data_dir) : [path];
+}
+
+function whyRefused(mode: SandboxChoice["mode"], support: SandboxSupport): string | undefined {
+  if (mode === "required" && support.landlock === 0) {
+    return `SVC_SANDBOX=required, and ${support.missing}`;
+  }
+  if (mode === "bwrap" && support.bwrap === undefined) {
+    return "SVC_SANDBOX=bwrap, and bubblewrap (bwrap) is not installed";
+  }
+  return undefined;
+}
+
+function rulesFor(paths: string[], folder: Right, file: Right): Rule[] {
+  return paths.flatMap((path): Rule[] => {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (!stats) return [];
+    return [[path, RIGHTS[stats.isDirectory() ? folder : file]]];
+  });
+}
+
+/** What holds with this support, in one line for people. */
+export function whatHolds(
+  { landlock, seccomp, missing }: SandboxSupport,
+  { mode, ports }: Pick<SandboxOptions, "mode" | "ports">,
+): string {
+  const walls = wallsOf(landlock);
+  const parts = [landlock > 0 ? `files (Landlock ${landlock})` : `files are open: ${missing}`];
+  if (seccomp) parts.push("system calls", "local sockets");
+  if (walls.signals) parts.push("signals");
+  else if (seccomp) parts.push("signals to the server");
+  if (ports !== undefined) parts.push(walls.ports ? "TCP ports" : "TCP ports are open: needs Landlock 4");
+  if (mode === "bwrap") parts.push("own processes and mounts (bwrap)");
+  parts.push("limits");
+  return parts.join(", ");
+}
+
+/** Tasks of the whole machine (proc(5), loadavg). */
+function runningTasks(): number {
+  try {
+    return Number(/\/(\d+)/.exec(readFileSync("/proc/loadavg", "utf8"))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * The filter of system calls (seccomp(2)) that scripts run under. Landlock watches over files; this closes what goes
+ * past it: sockets of other programs on this machine, which are reached by a path that Landlock does not ask about,
+ * signals where the kernel is too old to scope them, limits of other processes, and what a script has no use for.
+ */
+import { type Architecture, SYSCALLS, type Syscall } from "./syscalls.ts";
+
+const EPERM = 1;
+const EACCES = 13;
+const ENOSYS = 38;
+
+/** Instructions of classic BPF (linux/filter.h) and the answers of a filter (linux/seccomp.h). */
+const LOAD = 0x20;
+const EQUALS = 0x15;
+const ANY_BIT = 0x45;
+const AND = 0x54;
+const RETURN = 0x06;
+const ALLOW = 0x7fff0000;
+const ERRNO = 0x00050000;
+
+/** Where the filter finds what it decides by (struct seccomp_data). */
+const NUMBER = 0;
+const ARCHITECTURE = 4;
+const argument = (index: number) => 16 + 8 * index;
+
+const AUDIT_ARCH: Record<Architecture, number> = { x64: 0xc000003e, arm64: 0xc00000b7 };
+/** Calls of x86-64 with pointers of 32 bits: another set of numbers, for which nothing is looked up here. */
+const X32_BIT = 0x40000000;
+
+const AF_INET = 2;
+const AF_INET6 = 10;
+const AF_NETLINK = 16;
+const SOCK_TYPE_MASK = 0xf;
+const SOCK_STREAM = 1;
+const SOCK_SEQPACKET = 5;
+/** CLONE_NEWTIME, NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
+const NEW_NAMESPACES = 0x7e020080;
+
+/** What a script has no use for, and what has let others out of sandboxes before. */
+const REFUSED: Syscall[] = [
+  "ptrace",
+  "process_vm_readv",
+  "process_vm_writev",
+  "pidfd_getfd",
+  "mount",
+  "umount2",
+  "pivot_root",
+  "chroot",
+  "open_tree",
+  "move_mount",
+  "fsopen",
+  "fsconfig",
+  "fsmount",
+  "fspick",
+  "mount_setattr",
+  "unshare",
+  "setns",
+  "name_to_handle_at",
+  "open_by_handle_at",
+  "bpf",
+  "perf_event_open",
+  "userfaultfd",
+  "init_module",
+  "finit_module",
+  "delete_module",
+  "kexec_load",
+  "kexec_file_load",
+  "reboot",
+  "swapon",
+  "add_key",
+  "request_key",
+  "keyctl",
+];
+
+/** Programs do without these when a kernel does not have them; their arguments cannot be judged from here. */
+const UNKNOWN: Syscall[] = ["io_uring_setup", "io_uring_enter", "io_uring_register", "clone3"];
+
+/** Calls that signal a process whose id is their first argument. */
+const SIGNALS: Syscall[] = ["kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open"];
+
+export interface FilterOptions {
+  architecture: Architecture;
+  /** Landlock's version; 0 without it. */
+  landlock: number;
+  /** Processes that may not be signalled. */
+  guarded: number[];
+}
+
+type Instruction = [code: number, whenTrue: number, whenFalse: number, value: number];
+
+/** @returns the program's bytes: eight for each instruction (struct sock_filter) */
+export function filterOf({ architecture, landlock, guarded }: FilterOptions): Uint8Array {
+  const numbers = SYSCALLS[architecture];
+  const program: Instruction[] = [
+    [LOAD, 0, 0, ARCHITECTURE],
+    [EQUALS, 1, 0, AUDIT_ARCH[architecture]],
+    refuse(ENOSYS),
+    [LOAD, 0, 0, NUMBER],
+  ];
+  if (architecture === "x64") program.push([ANY_BIT, 0, 1, X32_BIT], refuse(ENOSYS));
+  /** What stands here is decided for this call alone; it ends with an answer. */
+  const on = (call: Syscall, body: Instruction[]) =>
+    program.push([EQUALS, 0, body.length, numbers[call]], ...body);
+
+  on("socket", oneOf(argument(0), [AF_INET, AF_INET6, AF_NETLINK], EACCES));
+  on("socketpair", [
+    [LOAD, 0, 0, argument(1)],
+    [AND, 0, 0, SOCK_TYPE_MASK],
+    ...oneOfLoaded([SOCK_STREAM, SOCK_SEQPACKET], EACCES),
+  ]);
+  on("clone", [[LOAD, 0, 0, argument(0)], [ANY_BIT, 0, 1, NEW_NAMESPACES], refuse(EPERM), allow()]);
+  // The limits of any process of the same user could be set otherwise.
+  on("prlimit64", oneOf(argument(0), [0], EPERM));
+  // With -1 goes everything that the user may signal.
+  const whole = [-1, ...guarded.flatMap((pid) => [pid, -pid])];
+  for (const call of SIGNALS) on(call, noneOf(argument(0), call === "kill" ? whole : guarded, EPERM));
+  // Before its third version Landlock does not ask about files that are cut off by their name.
+  if (landlock < 3) on("truncate", [refuse(EACCES)]);
+  for (const call of REFUSED) on(call, [refuse(EPERM)]);
+  for (const call of UNKNOWN) on(call, [refuse(ENOSYS)]);
+  program.push(allow());
+  return encoded(program);
+}
+
+function refuse(errno: number): Instruction {
+  return [RETURN, 0, 0, ERRNO | errno];
+}
+
+function allow(): Instruction {
+  return [RETURN, 0, 0, ALLOW];
+}
+
+/** Lets the call pass when an argument is one of these values. */
+function oneOf(offset: number, values: number[], errno: number): Instruction[] {
+  return [[LOAD, 0, 0, offset], ...oneOfLoaded(values, errno)];
+}
+
+function oneOfLoaded(values: number[], errno: number): Instruction[] {
+  const tests = values.map((value, index): Instruction => [EQUALS, values.length - index, 0, value]);
+  return [...tests, refuse(errno), allow()];
+}
+
+/** Refuses the call when an argument is one of these values. */
+function noneOf(offset: number, values: number[], errno: number): Instruction[] {
+  const tests = values.map((value, index): Instruction => [EQUALS, values.length - index, 0, value]);
+  return [[LOAD, 0, 0, offset], ...tests, allow(), refuse(errno)];
+}
+
+function encoded(program: Instruction[]): Uint8Array {
+  const view = new DataView(new ArrayBuffer(program.length * 8));
+  program.forEach(([code, whenTrue, whenFalse, value], index) => {
+    view.setUint16(index * 8, code, true);
+    view.setUint8(index * 8 + 2, whenTrue);
+    view.setUint8(index * 8 + 3, whenFalse);
+    view.setUint32(index * 8 + 4, value >>> 0, true);
+  });
+  return new Uint8Array(view.buffer);
+}

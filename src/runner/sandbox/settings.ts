@@ -1,0 +1,43 @@
+/** The settings of the process that speak of the sandbox, as the runner takes them. */
+import { isAbsolute, resolve } from "node:path";
+import type { Config } from "../../config.ts";
+import { BadRequest } from "../../errors.ts";
+import type { SandboxChoice } from "../types.ts";
+import { isWithin, withoutLinks } from "./paths.ts";
+
+/** @throws BadRequest when a folder or a port is none, or a folder would let scripts at the data directory */
+export function sandboxOf(config: Config): SandboxChoice {
+  const ports = listOf(config.sandbox_ports).map(Number);
+  const wrong = ports.find((port) => !(Number.isInteger(port) && port >= 1 && port <= 65_535));
+  if (wrong !== undefined) {
+    throw new BadRequest(`SVC_SANDBOX_PORTS=${config.sandbox_ports}: must be port numbers, such as 443,5432`);
+  }
+  const write = foldersOf("SVC_SANDBOX_WRITE", config.sandbox_write);
+  const data_dir = withoutLinks(config.data_dir);
+  for (const folder of write) {
+    const real = withoutLinks(folder);
+    if (!isWithin(data_dir, real) && !isWithin(real, data_dir)) continue;
+    const problem = `scripts would reach the data directory ${config.data_dir} through it`;
+    throw new BadRequest(`SVC_SANDBOX_WRITE=${config.sandbox_write}: ${folder} cannot be given, ${problem}`);
+  }
+  return {
+    mode: config.sandbox as SandboxChoice["mode"],
+    read: foldersOf("SVC_SANDBOX_READ", config.sandbox_read),
+    write,
+    ports: ports.length > 0 ? ports : undefined,
+  };
+}
+
+function foldersOf(variable: string, text: string): string[] {
+  const folders = listOf(text);
+  const wrong = folders.find((folder) => !isAbsolute(folder));
+  if (wrong !== undefined) throw new BadRequest(`${variable}=${text}: ${wrong} must be an absolute path`);
+  return folders.map((folder) => resolve(folder));
+}
+
+function listOf(text: string): string[] {
+  return text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+}
