@@ -1,4 +1,5 @@
 import { basename, extname } from "node:path";
+import { Option } from "commander";
 import {
   createScript,
   getScriptByPath,
@@ -7,6 +8,7 @@ import {
 } from "../../src/features/scripts/operations.ts";
 import { readSource } from "../arguments.ts";
 import { examples, inWorkspace, noun, type WorkspaceOptions, withClient, workspaceFor } from "../command.ts";
+import { wholeNumber } from "../options.ts";
 import { CliError, usageError } from "../terminal/failure.ts";
 import { note, print, printJson, printTable } from "../terminal/output.ts";
 import { withProgress } from "../terminal/progress.ts";
@@ -37,53 +39,66 @@ export function languageOf(file: string): FileLanguage {
   );
 }
 
+interface PushOptions extends WorkspaceOptions {
+  path?: string;
+  summary?: string;
+  message?: string;
+  isolation?: "shared" | "fresh";
+  memory?: string;
+  wait: boolean;
+}
+
 const push = inWorkspace("push", "deploy a file as a new version of a script")
   .argument("<file>", "a .ts, .js, .sh, .py, .pg.sql, .my.sql, .sqlite.sql or .gql file")
   .argument("[path]", "such as u/ann/hello or f/shop/order")
   .option("--path <path>", "the path, where an option is handier than an argument")
   .option("--summary <text>", "one line that says what it does")
   .option("--message <text>", "what changed, for the history")
+  .addOption(
+    new Option("--isolation <kind>", "fresh: a new process for each run; else as before").choices([
+      "shared",
+      "fresh",
+    ]),
+  )
+  .option("--memory <MB>", "most memory a run may take; else as before")
   .option("--no-wait", "do not wait for its dependencies")
   .addHelpText("after", examples("svc script push hello.ts u/ann/hello --workspace acme"))
-  .action(
-    async (
-      file: string,
-      argument: string | undefined,
-      options: WorkspaceOptions & { path?: string; summary?: string; message?: string; wait: boolean },
-    ) => {
-      const path = onePath(argument, options.path);
-      const language = languageOf(file);
-      const content = await readSource(file);
-      const hash = await withClient(
-        options,
-        async (client) => {
-          const workspace = await workspaceFor(client, options.workspace);
-          const before = await client.call(getScriptByPath, { workspace, path }).catch((cause: CliError) => {
-            if (cause.name === "NotFound") return undefined;
-            throw cause;
-          });
-          const deployed = await client.call(createScript, {
-            workspace,
-            body: {
-              path,
-              content,
-              language,
-              summary: options.summary ?? before?.summary ?? "",
-              description: before?.description ?? "",
-              parent_hash: before?.archived ? undefined : before?.hash,
-              deployment_message: options.message,
-            },
-          });
-          if (options.wait)
-            await withProgress("resolving dependencies", () => waitReady(client, workspace, deployed));
-          return deployed;
-        },
-        "own",
-      );
-      if (options.json) printJson({ path, hash });
-      else print(hash);
-    },
-  );
+  .action(async (file: string, argument: string | undefined, options: PushOptions) => {
+    const path = onePath(argument, options.path);
+    const memory_mb = options.memory === undefined ? undefined : wholeNumber("--memory", options.memory);
+    const language = languageOf(file);
+    const content = await readSource(file);
+    const hash = await withClient(
+      options,
+      async (client) => {
+        const workspace = await workspaceFor(client, options.workspace);
+        const before = await client.call(getScriptByPath, { workspace, path }).catch((cause: CliError) => {
+          if (cause.name === "NotFound") return undefined;
+          throw cause;
+        });
+        const deployed = await client.call(createScript, {
+          workspace,
+          body: {
+            path,
+            content,
+            language,
+            summary: options.summary ?? before?.summary ?? "",
+            description: before?.description ?? "",
+            parent_hash: before?.archived ? undefined : before?.hash,
+            deployment_message: options.message,
+            isolation: options.isolation ?? before?.isolation,
+            memory_mb: memory_mb ?? before?.memory_mb ?? undefined,
+          },
+        });
+        if (options.wait)
+          await withProgress("resolving dependencies", () => waitReady(client, workspace, deployed));
+        return deployed;
+      },
+      "own",
+    );
+    if (options.json) printJson({ path, hash });
+    else print(hash);
+  });
 
 /** The path, which may be given as an argument or as an option. @throws a usage error */
 function onePath(argument: string | undefined, option: string | undefined): string {

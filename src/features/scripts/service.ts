@@ -134,6 +134,7 @@ function toRow(
     visible_to_runner_only: body.visible_to_runner_only ?? false,
     ws_error_handler_muted: body.ws_error_handler_muted ?? false,
     isolation: body.isolation ?? "shared",
+    memory_mb: body.memory_mb ?? null,
     no_main_func: body.no_main_func ?? !signature.has_main,
     has_preprocessor: signature.preprocessor !== undefined,
     preprocessor_parameters: signature.preprocessor ? toBindings(signature.preprocessor) : null,

@@ -43,6 +43,8 @@ export const scripts = table(
     visible_to_runner_only: boolean("visible_to_runner_only").notNull(),
     ws_error_handler_muted: boolean("ws_error_handler_muted").notNull(),
     isolation: text("isolation").$type<"shared" | "fresh">().notNull(),
+    /** Most memory a run may take, in MB; null leaves it to the server. */
+    memory_mb: integer("memory_mb"),
     no_main_func: boolean("no_main_func").notNull(),
     has_preprocessor: boolean("has_preprocessor").notNull(),
     /** How the function `preprocessor` takes its values: the whole event, or arguments by name. */

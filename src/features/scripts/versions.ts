@@ -214,6 +214,7 @@ export function toRunnable(row: Script): RunnableVersion {
     preprocessor_parameters: row.preprocessor_parameters ?? undefined,
     envs: row.envs,
     isolation: row.isolation,
+    memory_mb: row.memory_mb ?? undefined,
   };
 }
 

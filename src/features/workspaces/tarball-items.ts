@@ -82,6 +82,7 @@ function scriptMetadata(row: Script): ZipEntry {
     has_preprocessor: orUnsaid(row.has_preprocessor),
     on_behalf_of_email: row.on_behalf_of_email,
     isolation: row.isolation === "fresh" ? row.isolation : undefined,
+    memory_mb: row.memory_mb ?? undefined,
     signature: row.signature,
   });
 }
