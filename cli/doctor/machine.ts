@@ -2,6 +2,9 @@
 import { dlopen, ptr } from "bun:ffi";
 import { readFileSync } from "node:fs";
 import type { Config } from "../../src/config.ts";
+import { whatHolds, whyRefused } from "../../src/runner/sandbox/sandbox.ts";
+import { sandboxOf } from "../../src/runner/sandbox/settings.ts";
+import { sandboxSupport } from "../../src/runner/sandbox/support.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const OLDEST_PYTHON = [3, 8];
@@ -19,7 +22,7 @@ export function checkMachine(config: Config): Finding[] {
       isNewEnough,
       "install Python 3.8 or newer, or leave scripts in it alone",
     ),
-    ...checkContainment(),
+    ...checkContainment(config),
     checkOpenFiles(config),
   ];
 }
@@ -46,20 +49,16 @@ function isNewEnough(version: string): boolean {
 }
 
 const PR_GET_CHILD_SUBREAPER = 37;
-/** landlock_create_ruleset, of the same number on all architectures; with this flag it tells the version of its ABI. */
-const SYS_LANDLOCK_CREATE_RULESET = 444;
-const LANDLOCK_CREATE_RULESET_VERSION = 1;
 
-function checkContainment(): Finding[] {
+function checkContainment(config: Config): Finding[] {
   const advice = "run on Linux for production: elsewhere process groups have to do";
   if (process.platform !== "linux")
-    return [warn("containment", `${process.platform} can hold less in`, advice)];
+    return [warn("containment", `${process.platform} can hold less in`, advice), checkSandbox(config)];
   const libc = openLibc();
   if (!libc)
     return [warn("containment", "the C library could not be asked", "report it, with your distribution")];
   const is = new Int32Array(1);
   const reaps = libc.prctl(PR_GET_CHILD_SUBREAPER, ptr(is), 0, 0, 0) === 0;
-  const abi = Number(libc.syscall(SYS_LANDLOCK_CREATE_RULESET, null, 0n, LANDLOCK_CREATE_RULESET_VERSION));
   return [
     reaps
       ? ok("process trees", "are found and ended as a whole (child subreaper)")
@@ -68,14 +67,22 @@ function checkContainment(): Finding[] {
           "this kernel knows no child subreaper",
           "use Linux 3.4 or newer, without such a filter",
         ),
-    abi > 0
-      ? ok("landlock", `ABI ${abi}`)
-      : warn(
-          "landlock",
-          "is not offered by this kernel or container",
-          "use Linux 5.13 or newer with lsm=landlock",
-        ),
+    checkSandbox(config),
   ];
+}
+
+function checkSandbox(config: Config): Finding {
+  const check = "sandbox";
+  const support = sandboxSupport();
+  const choice = sandboxOf(config);
+  if (choice.mode === "off")
+    return warn(check, "is off: scripts do what the server's user may", "unset SVC_SANDBOX");
+  const refuses = whyRefused(choice.mode, support);
+  const advice = "use Linux 5.13 or newer with lsm=landlock, in a container that lets it through";
+  if (refuses !== undefined) return fail(check, `no job will run: ${refuses}`, advice);
+  if (support.landlock === 0 && choice.mode !== "bwrap")
+    return warn(check, `scripts may read the server's files: ${support.missing}`, advice);
+  return ok(check, `holds ${whatHolds(support, choice)}`);
 }
 
 function openLibc() {
@@ -83,7 +90,6 @@ function openLibc() {
     try {
       return dlopen(name, {
         prctl: { args: ["i32", "ptr", "u64", "u64", "u64"], returns: "i32" },
-        syscall: { args: ["i64", "ptr", "u64", "u32"], returns: "i64" },
       }).symbols;
     } catch {
       // The other C library's name.

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newPlace, type Place, processesOf, setUp, until } from "./executable.ts";
 
@@ -156,7 +156,10 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
 
   test("SIGTERM lets a short job finish and puts a long one back, which runs after the restart", async () => {
     const made = place();
-    const server = await made.serve({ env: { SVC_DRAIN_S: "1" } });
+    const marks = join(made.folder, "marks");
+    mkdirSync(marks);
+    const env = { SVC_DRAIN_S: "1", SVC_SANDBOX_WRITE: marks };
+    const server = await made.serve({ env });
     const token = await setUp(server);
     const headers = { authorization: `Bearer ${token}` };
     const content = `import { existsSync, writeFileSync } from "node:fs";
@@ -168,7 +171,7 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
       }`;
     await server.operator("/w/acme/scripts/create", { path: "u/ann/sleeps", language: "bun", content });
     const start = async (ms: number, mark: string) => {
-      const body = JSON.stringify({ ms, mark: join(made.folder, mark) });
+      const body = JSON.stringify({ ms, mark: join(marks, mark) });
       return (
         await fetch(`${server.url}/api/w/acme/jobs/run/p/u/ann/sleeps`, { method: "POST", headers, body })
       ).text();
@@ -176,15 +179,14 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
     const short = await start(300, "short");
     const long = await start(60_000, "long");
     await until(
-      () =>
-        existsSync(join(made.folder, "long")) && existsSync(join(made.folder, "short")) ? true : undefined,
+      () => (existsSync(join(marks, "long")) && existsSync(join(marks, "short")) ? true : undefined),
       "both to run",
     );
     process.kill(server.pid, "SIGTERM");
     expect(await server.process.exited).toBe(0);
     expect(await processesOf(made.data_dir)).toEqual([]);
 
-    const next = await made.serve();
+    const next = await made.serve({ env });
     const result = async (id: string) =>
       until(async () => {
         const answer = await fetch(`${next.url}/api/w/acme/jobs_u/completed/get_result/${id}`, { headers });

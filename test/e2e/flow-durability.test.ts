@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { newPlace, processesOf, type Serving, setUp, until } from "./executable.ts";
 
@@ -11,7 +11,10 @@ const ROUNDS = 20;
 /** What one flow takes when nobody kills it: kills come within this. */
 const ABOUT_MS = 1_200;
 
-const journal = join(place.folder, "journal");
+/** What jobs may write of what is seen outside. */
+const notes = join(place.folder, "notes");
+mkdirSync(notes);
+const journal = join(notes, "journal");
 const js = (expr: string) => ({ type: "javascript", expr });
 
 /** Appends its own job to the journal, so that it is seen outside when a job ran more than once. */
@@ -117,7 +120,7 @@ test("kill -9 at random moments of flows: each ends right, and no step that had 
     return runs;
   };
   for (let round = 0; round < ROUNDS; round++) {
-    const server = await place.serve();
+    const server = await place.serve({ env: { SVC_SANDBOX_WRITE: notes } });
     if (round === 0) token = await begin(server);
     for (let each = 0; each < 2; each++) flows.set(await run(server, token, ++n), n);
     await Bun.sleep(Math.random() * ABOUT_MS);
@@ -135,7 +138,7 @@ test("kill -9 at random moments of flows: each ends right, and no step that had 
   }
   expect(finished.size).toBeGreaterThan(ROUNDS);
 
-  const server = await place.serve();
+  const server = await place.serve({ env: { SVC_SANDBOX_WRITE: notes } });
   const headers = { authorization: `Bearer ${token}` };
   for (const [id, input] of flows) {
     const job = await until(async () => {

@@ -14,7 +14,7 @@ let ask: Ask;
 const folder = mkdtempSync(join(tmpdir(), "svc-schedules-"));
 
 beforeAll(async () => {
-  server = await startTestServer({ workers: 6 });
+  server = await startTestServer({ workers: 6, sandbox_read: folder });
   ({ ask } = await server.workspace());
   // Ends as the file says, and waits while it says nothing.
   const code = `export async function main(file: string) {

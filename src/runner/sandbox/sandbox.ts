@@ -128,7 +128,8 @@ function withoutData(path: string, data_dir: string): string[] {
   return isWithin(data_dir, real) || isWithin(real, data_dir) ? around(real, data_dir) : [path];
 }
 
-function whyRefused(mode: SandboxChoice["mode"], support: SandboxSupport): string | undefined {
+/** Why no job may run with this choice; undefined when they may. */
+export function whyRefused(mode: SandboxChoice["mode"], support: SandboxSupport): string | undefined {
   if (mode === "required" && support.landlock === 0) {
     return `SVC_SANDBOX=required, and ${support.missing}`;
   }
