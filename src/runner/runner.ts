@@ -234,7 +234,8 @@ export function createRunner(options: RunnerOptions): Runner {
         runtime.directory,
       );
       if (sandbox.refuses) log("error", `no job will run: ${sandbox.refuses}`);
-      else log(sandbox.isWalled ? "debug" : "warn", `walls around scripts: ${sandbox.holds}`);
+      else if (!sandbox.isWalled && options.sandbox.mode !== "off")
+        log("warn", `scripts can read the server's files: ${sandbox.holds}`);
       guard = startGuard(runtime.watchdog, directory, log);
       sweeper = setInterval(sweep, SWEEP_MS);
       setTimeout(replenish);
