@@ -1,7 +1,8 @@
 /**
  * What the walls around scripts cost: two servers, one with them and one without, asked in turns, so that both see the
- * same machine. Warm: the throughput of a script that does nothing. Cold: its first call in a new process, with no
- * process started ahead.
+ * same machine. Warm: the throughput of a script that does nothing. Cold: its first call in a new process, which was
+ * started ahead, as by default, or was not. Of calls that are counted one by one the fastest quarter stands for all: what
+ * others do on the machine at the time is left out.
  *
  *   bun run build && bun test/bench/sandbox.ts
  */
@@ -10,12 +11,14 @@ import { type Bench, load, startServer } from "./processes.ts";
 const ROUNDS = 12;
 const REQUESTS = 4_000;
 const COLD_CALLS = 60;
+const AHEAD_MS = 100;
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
-const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!;
+const at = (values: number[], part: number) =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length * part)]!;
 
-async function started(sandbox: string): Promise<Bench> {
-  const server = await startServer({ SVC_SANDBOX: sandbox, SVC_BLANK_CHILDREN: "0" });
+async function started(sandbox: string, blank_children: number): Promise<Bench> {
+  const server = await startServer({ SVC_SANDBOX: sandbox, SVC_BLANK_CHILDREN: String(blank_children) });
   const content = "export const main = () => 1";
   await server.post("/scripts/create", { path: "u/ann/warm", content, language: "bun" });
   await server.post("/scripts/create", { path: "u/ann/cold", content, language: "bun", isolation: "fresh" });
@@ -34,13 +37,20 @@ async function throughput({ url, token }: Bench): Promise<number> {
 }
 
 async function coldMs(server: Bench): Promise<number> {
+  // Until a process is ahead again.
+  await Bun.sleep(AHEAD_MS);
   const began = performance.now();
   await server.post("/jobs/run_wait_result/p/u/ann/cold", {});
   return performance.now() - began;
 }
 
+interface Pair {
+  walls: Bench;
+  none: Bench;
+}
+
 /** Which of the two is first changes from turn to turn. */
-async function inTurns(times: number, measure: (server: Bench) => Promise<number>) {
+async function inTurns(servers: Pair, times: number, measure: (server: Bench) => Promise<number>) {
   const found: Record<"walls" | "none", number[]> = { walls: [], none: [] };
   for (let turn = 0; turn < times; turn++) {
     const names = turn % 2 === 0 ? (["walls", "none"] as const) : (["none", "walls"] as const);
@@ -49,19 +59,37 @@ async function inTurns(times: number, measure: (server: Bench) => Promise<number
   return found;
 }
 
-const servers = { walls: await started("required"), none: await started("off") };
-try {
-  for (const server of Object.values(servers)) await throughput(server);
-  const warm = await inTurns(ROUNDS, throughput);
-  const ratios = warm.walls.map((value, turn) => value / warm.none[turn]!);
-  say(
-    `warm: ${median(warm.walls).toFixed(0)}/s behind walls, ${median(warm.none).toFixed(0)}/s without: ${median(ratios).toFixed(2)} of it`,
-  );
-  const cold = await inTurns(COLD_CALLS, coldMs);
-  const [walls, none] = [median(cold.walls), median(cold.none)];
-  say(
-    `cold: ${walls.toFixed(1)} ms behind walls, ${none.toFixed(1)} ms without: ${(walls - none).toFixed(1)} ms more`,
-  );
-} finally {
-  await Promise.all(Object.values(servers).map((server) => server.stop()));
+async function withPair(blank_children: number, measure: (pair: Pair) => Promise<void>): Promise<void> {
+  const pair = {
+    walls: await started("required", blank_children),
+    none: await started("off", blank_children),
+  };
+  try {
+    await measure(pair);
+  } finally {
+    await Promise.all(Object.values(pair).map((server) => server.stop()));
+  }
 }
+
+async function measureWarm(pair: Pair): Promise<void> {
+  for (const server of Object.values(pair)) await throughput(server);
+  const { walls, none } = await inTurns(pair, ROUNDS, throughput);
+  const ratios = walls.map((value, turn) => value / none[turn]!);
+  const [low, middle, high] = [0.25, 0.5, 0.75].map((part) => at(ratios, part).toFixed(2));
+  say(
+    `warm: ${middle} of the throughput without walls (quartiles ${low} and ${high}); ${at(walls, 0.5).toFixed(0)}/s`,
+  );
+}
+
+async function measureCold(pair: Pair, how: string): Promise<void> {
+  const found = await inTurns(pair, COLD_CALLS, coldMs);
+  const [walls, none] = [at(found.walls, 0.25), at(found.none, 0.25)];
+  const more = (walls - none).toFixed(1);
+  say(`cold, ${how}: ${walls.toFixed(1)} ms behind walls, ${none.toFixed(1)} ms without: ${more} ms more`);
+}
+
+await withPair(2, async (pair) => {
+  await measureWarm(pair);
+  await measureCold(pair, "started ahead");
+});
+await withPair(0, (pair) => measureCold(pair, "not started ahead"));
