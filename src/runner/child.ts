@@ -9,7 +9,7 @@ import { ChildOutput } from "./output.ts";
 import type { Exec, FromChild, Load, ToChild } from "./protocol.ts";
 import { removeFolder } from "./remove-folder.ts";
 import type { RuntimeFiles } from "./runtime-files.ts";
-import type { Sandbox } from "./sandbox/sandbox.ts";
+import type { Reach, Sandbox } from "./sandbox/sandbox.ts";
 import type { ChildToken, JobError } from "./types.ts";
 
 export interface ChildExit {
@@ -48,8 +48,8 @@ export interface LaunchOptions {
   directory: string;
   guard: Guard;
   sandbox: Sandbox;
-  /** A folder of other jobs that it is let into; there is one already. */
-  shared?: string | undefined;
+  /** What it is let at beside its own folders. */
+  reach?: Reach;
 }
 
 /** How long the pipes of an ended child are waited for, should somebody hold them open. */
@@ -75,7 +75,7 @@ export function baseEnvironment(folder: string): Record<string, string> {
  * Starts a blank child. Everything that runs user code is started here and nowhere else.
  * @throws when the system refuses to start a process
  */
-export function launch({ runtime, directory, guard, sandbox, shared }: LaunchOptions): Child {
+export function launch({ runtime, directory, guard, sandbox, reach = {} }: LaunchOptions): Child {
   const place = join(directory, "children", randomBytes(8).toString("hex"));
   const folder = join(place, "job");
   const code = join(place, "code");
@@ -91,7 +91,7 @@ export function launch({ runtime, directory, guard, sandbox, shared }: LaunchOpt
   const program = [process.execPath, "--no-install", runtime.typescript];
   let subprocess: Subprocess<"ignore", "pipe", "pipe">;
   try {
-    subprocess = Bun.spawn(sandbox.commandFor({ job: folder, code, shared }, program), {
+    subprocess = Bun.spawn(sandbox.commandFor({ job: folder, code, reach }, program), {
       cwd: folder,
       env: { ...environment, BUN_BE_BUN: "1" },
       stdin: "ignore",

@@ -6,6 +6,7 @@ import { stopElsewhere } from "./elsewhere.ts";
 import type { OutputSink } from "./output.ts";
 import type { Done, Exec, FromChild, Load, Referred, Run } from "./protocol.ts";
 import type { RuntimeFiles } from "./runtime-files.ts";
+import type { Python } from "./sandbox/python.ts";
 import type { Watched } from "./sandbox/watch.ts";
 import { MaskedText } from "./secrets.ts";
 import { share } from "./shared-folder.ts";
@@ -25,9 +26,10 @@ interface JobRunOptions {
   key: string;
   runtime: RuntimeFiles;
   files: VersionFiles;
-  /** The Python that scripts run in. */
-  python: string | undefined;
-  takeBlank: () => Child;
+  /** The Python that scripts run in, if there is one. */
+  python: () => Promise<Python | undefined>;
+  /** @param read where its interpreter keeps its library, outside of what every child reads */
+  takeBlank: (read: string[]) => Child;
   /** `child` is undefined when none was taken. */
   finished: (outcome: RunOutcome, child: Child | undefined, reusable: boolean) => void;
 }
@@ -68,8 +70,9 @@ export class JobRun implements Watched {
     const { version } = request;
     this.#arm();
     if (!files.has(version)) await files.ensure(version);
+    const python = version.language === "python3" ? await this.#o.python() : undefined;
     if (this.#stopping || this.#settled) return;
-    const child = this.#o.takeBlank();
+    const child = this.#o.takeBlank(python?.folders ?? []);
     this.#child = child;
     child.key = this.#o.key;
     if (!child.token) {
@@ -106,7 +109,7 @@ export class JobRun implements Watched {
         preprocessor_parameters: version.preprocessor_parameters,
         environment,
       },
-      version.language === "python3" ? this.#pythonExec(child) : undefined,
+      version.language === "python3" ? this.#pythonExec(child, python?.program) : undefined,
     );
     child.environment = request.environment;
     if (this.#stopping || this.#settled) return;
@@ -118,8 +121,7 @@ export class JobRun implements Watched {
     return query === undefined ? { file: this.#file } : { file: query, source: version.content };
   }
 
-  #pythonExec(child: Child): Exec {
-    const program = this.#o.python;
+  #pythonExec(child: Child, program: string | undefined): Exec {
     if (!program) {
       throw new LoadFault({ name: "ExecutionErr", message: "python3 is not installed on this server" });
     }

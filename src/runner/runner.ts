@@ -12,7 +12,7 @@ import { JobRun } from "./job-run.ts";
 import { removeFolder } from "./remove-folder.ts";
 import { type RuntimeFiles, writeRuntimeFiles } from "./runtime-files.ts";
 import { residentBytes } from "./sandbox/process-tree.ts";
-import { createSandbox, type Sandbox } from "./sandbox/sandbox.ts";
+import { createSandbox, type Reach, type Sandbox } from "./sandbox/sandbox.ts";
 import { createWatch } from "./sandbox/watch.ts";
 import { makeShared, sharedFolder } from "./shared-folder.ts";
 import type { Runner, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
@@ -67,18 +67,20 @@ export function createRunner(options: RunnerOptions): Runner {
   let lastBegan = 0;
   let weighedAt = 0;
 
-  function start(shared?: string): Child {
-    const child = launch({ runtime, directory, guard, sandbox, shared });
+  function start(reach: Reach = {}): Child {
+    const child = launch({ runtime, directory, guard, sandbox, reach });
     started_total++;
     children.add(child);
     return child;
   }
 
   /** A blank child, started ahead if there is one. Makes room by ending the child that was idle longest. */
-  function takeBlank(shared: string | undefined): Child {
+  function takeBlank(shared: string | undefined, read: string[]): Child {
     if (children.size >= options.max_children) evictOldest();
     // Which folders a child reaches is settled when it is started.
-    if (shared !== undefined && sandbox.isWalled) return start(makeShared(directory, shared));
+    if (sandbox.isWalled && (shared !== undefined || read.length > 0)) {
+      return start({ shared: shared && makeShared(directory, shared), read });
+    }
     for (let child = blank.shift(); child; child = blank.shift()) if (!child.exited) return child;
     return start();
   }
@@ -166,8 +168,8 @@ export function createRunner(options: RunnerOptions): Runner {
       runtime,
       files,
       python: sandbox.python,
-      takeBlank: () => {
-        const child = takeBlank(request.shared);
+      takeBlank: (read) => {
+        const child = takeBlank(request.shared, read);
         setTimeout(replenish, REPLENISH_MS);
         return child;
       },
@@ -222,7 +224,7 @@ export function createRunner(options: RunnerOptions): Runner {
       await removeFolder(join(directory, "children"));
       mkdirSync(join(directory, "dependencies"), { recursive: true, mode: 0o700 });
       runtime = writeRuntimeFiles(directory);
-      sandbox = await createSandbox(
+      sandbox = createSandbox(
         {
           ...options.sandbox,
           max_file_bytes: options.limits.disk_mb * 1024 * 1024,

@@ -10,7 +10,7 @@ const ASK = "import sys; print('\\n'.join([sys.executable, sys.prefix, sys.base_
 
 /**
  * What is called `python3` may be a program that looks for another one (pyenv, asdf), from folders that scripts do not
- * see: it is asked once, before there are walls.
+ * see: it is asked once, outside of the walls.
  * @returns undefined when there is none
  */
 export async function findPython(): Promise<Python | undefined> {

@@ -6,7 +6,7 @@ import { bwrapArguments } from "./bwrap.ts";
 import { RIGHTS, type Right, type Rule, wallsOf } from "./landlock.ts";
 import type { LaunchSpec } from "./launcher.ts";
 import { around, DEVICES, isWithin, systemPaths, withoutLinks } from "./paths.ts";
-import { findPython } from "./python.ts";
+import { findPython, type Python } from "./python.ts";
 import { type SandboxSupport, sandboxSupport } from "./support.ts";
 
 export interface SandboxOptions extends SandboxChoice {
@@ -22,8 +22,16 @@ export interface ChildFolders {
   job: string;
   /** Its source. */
   code: string;
+  /** Beside these. */
+  reach: Reach;
+}
+
+/** What a child is let at beside its own folders, which is settled when it is started. */
+export interface Reach {
   /** What it shares with the other jobs of its flow. */
-  shared: string | undefined;
+  shared?: string | undefined;
+  /** Where its interpreter keeps its library. */
+  read?: string[] | undefined;
 }
 
 export interface Sandbox {
@@ -33,8 +41,8 @@ export interface Sandbox {
   readonly holds: string;
   /** Whether scripts are kept to their own files. */
   readonly isWalled: boolean;
-  /** The Python that scripts run in. */
-  readonly python: string | undefined;
+  /** The Python that scripts run in; undefined when there is none. */
+  python(): Promise<Python | undefined>;
   /** What is to be started so that a program runs behind the walls. */
   commandFor(folders: ChildFolders, program: string[]): string[];
 }
@@ -51,14 +59,18 @@ const TASKS_PER_CHILD = 64;
 const SPARE_TASKS = 4_096;
 
 /** @param launcher the launcher's program · @param runner the runner's folder @param runtime the children's programs */
-export async function createSandbox(
+export function createSandbox(
   options: SandboxOptions,
   launcher: string,
   runner: string,
   runtime: string,
-): Promise<Sandbox> {
+): Sandbox {
   const support = sandboxSupport();
-  const python = await findPython();
+  let asked: Promise<Python | undefined> | undefined;
+  const python = () => {
+    asked ??= findPython();
+    return asked;
+  };
   const { mode } = options;
   const refuses = whyRefused(mode, support);
   if (mode === "off" || process.platform !== "linux" || refuses !== undefined) {
@@ -68,17 +80,15 @@ export async function createSandbox(
       refuses,
       holds,
       isWalled: false,
-      python: python?.program,
+      python,
       commandFor: (_, program) => program,
     };
   }
 
   const data_dir = withoutLinks(options.data_dir);
-  const readable = [
-    ...systemPaths(process.geteuid?.() === 0),
-    ...options.read,
-    ...(python?.folders ?? []),
-  ].flatMap((path) => withoutData(path, data_dir));
+  const readable = [...systemPaths(process.geteuid?.() === 0), ...options.read].flatMap((path) =>
+    withoutData(path, data_dir),
+  );
   const read = [...readable, process.execPath, runtime, join(runner, "dependencies")];
   const isBoxed = mode === "bwrap";
   const devices = isBoxed ? ["/dev"] : DEVICES;
@@ -109,15 +119,17 @@ export async function createSandbox(
     refuses: undefined,
     holds: whatHolds(support, options),
     isWalled: support.landlock > 0 || isBoxed,
-    python: python?.program,
-    commandFor({ job, code, shared }, program) {
-      const rules: Rule[] = [...common, [job, RIGHTS.write], [code, RIGHTS.read]];
-      if (shared !== undefined) rules.push([shared, RIGHTS.write]);
+    python,
+    commandFor({ job, code, reach }, program) {
+      const own = [code, ...(reach.read ?? [])];
+      const write = reach.shared === undefined ? [job] : [job, reach.shared];
+      const rules = [...common, ...own.map((path): Rule => [path, RIGHTS.read])];
+      rules.push(...write.map((path): Rule => [path, RIGHTS.write]));
       const whole: LaunchSpec = { ...spec, rules, command: program };
       const command = [process.execPath, "--no-install", launcher, JSON.stringify(whole)];
       if (!isBoxed) return command;
-      const write = [job, ...(shared === undefined ? [] : [shared]), ...options.write];
-      return [support.bwrap!, ...bwrapArguments({ read: [...read, code], write, home: job }), ...command];
+      const mounts = { read: [...read, ...own], write: [...write, ...options.write], home: job };
+      return [support.bwrap!, ...bwrapArguments(mounts), ...command];
     },
   };
 }
