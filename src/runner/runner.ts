@@ -262,7 +262,6 @@ export function createRunner(options: RunnerOptions): Runner {
         };
       });
     },
-    walls: () => sandbox?.holds,
     forgetShared(name) {
       for (const list of [...idle.values()]) {
         for (const child of [...list]) if (child.shared === name) discard(child);

@@ -186,8 +186,6 @@ export interface Runner {
   prepare(version: RunnableVersion): Promise<void>;
   /** Removes the folder that jobs shared under a name, if there is one. */
   forgetShared(name: string): void;
-  /** In a line, which walls stand around scripts; undefined before the start. */
-  walls(): string | undefined;
   /** Slots that could take a job right now. */
   free(): number;
   /**
