@@ -11,7 +11,8 @@ import { followForgetting } from "./events/forgetting.ts";
 import { openRelay } from "./events/relay.ts";
 import { keepFailedMigration } from "./features/alerts/failed-migration.ts";
 import { recordAudit } from "./features/audit/service.ts";
-import { giveUpFrame, wakeFrame } from "./features/flows/run/runs.ts";
+import { giveUpFrame } from "./features/flows/run/give-up.ts";
+import { wakeFrames } from "./features/flows/run/wake.ts";
 import { startFlowWaker } from "./features/flows/run/waker.ts";
 import { operations } from "./features/index.ts";
 import { startCaretaker } from "./features/instance/caretaker.ts";
@@ -157,7 +158,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       started.push(() => rescuer.stop());
 
       const waker = startFlowWaker(app, {
-        wake: (root_job, frame_id) => wakeFrame(app, root_job, frame_id),
+        wake: (root_job, frame_ids) => wakeFrames(app, root_job, frame_ids),
         giveUp: (root_job, frame_id, cause) => giveUpFrame(app, root_job, frame_id, cause),
       });
       started.push(() => waker.stop());

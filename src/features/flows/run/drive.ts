@@ -9,8 +9,8 @@ import { canceledResult } from "../../jobs/canceled.ts";
 import { verdict } from "./answers.ts";
 import { type FrameStep, frameRow, leafRow, type RunStep } from "./children.ts";
 import { moduleIndex } from "./modules.ts";
-import { nextTurn } from "./moments.ts";
-import type { Plan } from "./plan.ts";
+import { FIRST_REAL, nextTurn } from "./moments.ts";
+import type { FrameEnd, Plan } from "./plan.ts";
 import { deadlineOf, type FlowRun, innerFrame, type LiveFlow, type LiveFrame } from "./run.ts";
 import { envOf, resultText } from "./scope.ts";
 
@@ -47,6 +47,10 @@ export async function drive(
 async function apply(move: Drive, frame: LiveFrame, event: FrameEvent): Promise<void> {
   const { app, run, plan } = move;
   if (frame.state.ended) return;
+  if (event === BEGIN_INNER && plan.isLarge) {
+    frame.wake_at = nextTurn(run);
+    return plan.frameChanged(frame);
+  }
   const waited = frame.state.waits?.for === "events";
   const { state, steps } = await transition(frame.frame, frame.state, event, envOf(app, run, frame));
   if (run.exhausted) return failRun(move, frame, run.exhausted);
@@ -67,7 +71,8 @@ async function apply(move: Drive, frame: LiveFrame, event: FrameEvent): Promise<
 function nextMoment(frame: LiveFrame): Date | null {
   if (frame.state.ended) return null;
   const moments = [frame.state.waits?.until, deadlineOf(frame)?.getTime()].filter((at) => at !== undefined);
-  return moments.length === 0 ? null : new Date(Math.min(...moments, LAST_MS));
+  if (moments.length === 0) return null;
+  return new Date(Math.max(FIRST_REAL.getTime(), Math.min(...moments, LAST_MS)));
 }
 
 /** A flow that has run before with the same arguments ends where it begins. */
@@ -151,11 +156,7 @@ function cancelModule({ run, plan, todo }: Drive, frame: LiveFrame, module: stri
       continue;
     }
     const result = canceledResult("the flow stopped", "flow");
-    plan.stopFrame(inner);
-    inner.state = { ...inner.state, ended: true };
-    inner.wake_at = null;
-    plan.frameChanged(inner);
-    plan.frameEnds({ frame: inner, status: "canceled", result });
+    stopAll(plan, { frame: inner, status: "canceled", result });
     const event = {
       type: "child",
       module,
@@ -227,13 +228,26 @@ function isWithinItself(run: FlowRun, frame: LiveFrame, { script_path }: Job): b
 function failRun({ plan, todo }: Drive, inside: LiveFrame, error: Parameters<typeof errorText>[0]): void {
   let root = inside;
   while (root.parent) root = root.parent;
-  const result = errorText(error);
-  plan.stopFrame(root);
-  root.state = { ...root.state, ended: true };
-  root.wake_at = null;
-  plan.frameChanged(root);
-  plan.frameEnds({ frame: root, status: "failure", result });
+  stopAll(plan, { frame: root, status: "failure", result: errorText(error) });
   todo.length = 0;
+}
+
+/** All that is in a frame stops, and the frame around it is told how it ended. */
+export async function stopFrame(app: App, run: FlowRun, plan: Plan, how: FrameEnd): Promise<void> {
+  const { frame, status, result } = how;
+  stopAll(plan, how);
+  const { id, parent, module, index } = frame;
+  if (!parent || module === undefined) return;
+  await drive(app, run, plan, parent, { type: "child", module, job: id, index, status, result });
+}
+
+function stopAll(plan: Plan, how: FrameEnd): void {
+  const { frame } = how;
+  plan.stopFrame(frame);
+  frame.state = { ...frame.state, ended: true };
+  frame.wake_at = null;
+  plan.frameChanged(frame);
+  plan.frameEnds(how);
 }
 
 /** A frame inside begins at once or, in a plan that is large already, by itself after the commit. */

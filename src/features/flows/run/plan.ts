@@ -3,28 +3,27 @@ import { eq } from "drizzle-orm";
 import type { App } from "../../../context.ts";
 import type { Tx } from "../../../database/database.ts";
 import type { JobFinished } from "../../../events/events.ts";
-import { insertJob } from "../../../queue/driver.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
 import { noteEnd } from "../../handlers/outbox.ts";
 import { cacheResult } from "../../jobs/cached-results.ts";
 import { refuseStale } from "../../jobs/stale-seals.ts";
 import { flowItems } from "../tables.ts";
 import { wakeFlowsAt } from "./moments.ts";
-import { type FlowRun, type FreshEnd, itemsKey, keepRun, type LiveFrame } from "./run.ts";
-import { claimVersion, finishFrame, insertFrame, leaveFrame } from "./statements.ts";
+import { type FlowRun, type FreshEnd, itemsKey, type LiveFrame } from "./run.ts";
+import {
+  claimVersion,
+  finishFrame,
+  insertEnded,
+  insertFrames,
+  insertJobs,
+  leaveFrame,
+} from "./statements.ts";
 import { cancelLeaf, freePlace, stopBelow } from "./stopping.ts";
+import { keepRun } from "./turns.ts";
 import { deleteAfterUse } from "./used.ts";
 
 /** A plan that asks for more than this many jobs leaves the rest to later transactions. */
 const MANY_JOBS = 200;
-
-/** An identity as it ended: its arguments are its result. */
-async function insertEnded(tx: Tx, job: Job): Promise<void> {
-  const { id, created_at, args } = job;
-  await insertJob(tx, { ...job, state: "running", started_at: created_at });
-  const ended = { status: "success", completed_at: created_at, duration_ms: 0, result: args } as const;
-  await tx.exec(finishFrame, { id, ...ended });
-}
 
 function isInside(inner: LiveFrame, frame: LiveFrame): boolean {
   for (let at = inner.parent; at; at = at.parent) if (at === frame) return true;
@@ -187,10 +186,17 @@ export class Plan {
     await this.#claimVersion(tx);
     if (work && !(await work(tx))) throw new NotHeld();
     if (this.#from === undefined) await this.#refuseStale(tx);
-    for (const job of this.#jobs) await insertJob(tx, job);
-    for (const job of this.#finishedLeaves) await insertEnded(tx, job);
+    await insertJobs(tx, this.#jobs);
+    await insertEnded(tx, this.#finishedLeaves);
     for (const job of this.#takenOver) await tx.insert(jobs).values(job);
-    for (const [frame, left] of this.#begun) await this.#insertFrame(tx, frame, left);
+    const { root_id } = this.#run;
+    const frames = [...this.#begun].map(([{ id }, left]) => ({
+      job_id: id,
+      root_job: root_id,
+      version: 0,
+      ...left,
+    }));
+    await insertFrames(tx, frames);
     for (const [frame, left] of this.#changed) {
       await tx.exec(leaveFrame, { job_id: frame.id, ...left });
     }
@@ -229,10 +235,6 @@ export class Plan {
     if (this.#from === undefined) return;
     const rows = await tx.exec(claimVersion, { root_id: this.#run.root_id, from: this.#from });
     if (rows.length === 0) throw new FlowConflict();
-  }
-
-  async #insertFrame(tx: Tx, frame: LiveFrame, left: Left): Promise<void> {
-    await tx.exec(insertFrame, { job_id: frame.id, root_job: this.#run.root_id, ...left });
   }
 
   async #finish(tx: Tx, { frame, status, result, cached }: FrameEnd): Promise<void> {

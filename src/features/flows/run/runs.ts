@@ -1,5 +1,5 @@
-/** The ways into running flows: a flow begins, a step ends, a moment comes, somebody cancels. */
-import { and, eq, sql } from "drizzle-orm";
+/** The ways into running flows: a flow begins, a step ends, somebody answers or cancels; for moments see wake.ts. */
+import { and, eq } from "drizzle-orm";
 import type { App } from "../../../context.ts";
 import type { Tx } from "../../../database/database.ts";
 import { Internal } from "../../../errors.ts";
@@ -10,18 +10,16 @@ import { type Job, jobs } from "../../../queue/tables.ts";
 import { withHandlers } from "../../handlers/outbox.ts";
 import { cachedResult } from "../../jobs/cached-results.ts";
 import { jobSealedAnew, StaleSeal } from "../../jobs/stale-seals.ts";
-import { type FlowResume, flowFrames, flowResumes } from "../tables.ts";
+import { type FlowResume, flowResumes } from "../tables.ts";
 import { verdict } from "./answers.ts";
-import { BEGIN_INNER, drive, endFromCache, flowFrame, liveFlow } from "./drive.ts";
-import { STOPS_BELOW, wakeFlowsAt } from "./moments.ts";
-import { FlowConflict, type FrameEnd, NotHeld, Plan } from "./plan.ts";
-import { deadlineOf, emptyRun, type FlowRun, type LiveFrame, reviveFrame, withRun } from "./run.ts";
+import { drive, endFromCache, flowFrame, liveFlow, stopFrame } from "./drive.ts";
+import { giveUpFrame } from "./give-up.ts";
+import { NotHeld, Plan } from "./plan.ts";
+import { emptyRun, type FlowRun, type LiveFrame, reviveFrame } from "./run.ts";
 import { beginningOf } from "./take-over.ts";
+import { anew, carried, NotPlanned, pause, store, transact, type Work, type Write } from "./transact.ts";
+import { withRun } from "./turns.ts";
 
-/** Other servers may work on the same run: after some rounds, those who are in each other's way wait for a moment. */
-const MAX_TRIES = 100;
-const TRIES_AT_ONCE = 3;
-const MAX_PAUSE_MS = 50;
 /** How often what follows the end of a step is worked out before its frame is given up. */
 const MAX_END_TRIES = 3;
 const END_PAUSE_MS = 500;
@@ -91,31 +89,11 @@ export async function beginClaimedFlow(app: App, job: Job): Promise<boolean> {
   }
 }
 
-/** Gives back what a plan reserved when its transaction does not go through. */
-async function carried<T>(plan: Plan, write: () => Promise<T>): Promise<T> {
-  try {
-    return await write();
-  } catch (cause) {
-    plan.abandon();
-    throw cause;
-  }
-}
-
 export interface JobEnd {
   status: "success" | "failure" | "canceled" | "skipped";
   /** JSON text. */
   result: string;
 }
-
-/** What a flow does next could not be worked out; nothing was stored. */
-class NotPlanned extends Error {
-  constructor(cause: unknown) {
-    super(String(cause), { cause });
-  }
-}
-
-type Work = (tx: Tx) => Promise<boolean>;
-type Write = (work: Work) => Promise<boolean>;
 
 /**
  * Stores the end of any job. Of a flow's step it stores, in the same transaction, what the flow does next.
@@ -157,136 +135,6 @@ export async function endJob(
       return write(work);
     }
   }
-}
-
-/**
- * One transition of a run, together with other work; planned anew when somebody else was first.
- * @param ask what is to be planned; undefined when the run has nothing to do with it: `work` alone is done
- */
-async function transact(
-  app: App,
-  root_id: string,
-  { work, write }: { work: Work; write: Write },
-  ask: (run: FlowRun) => ((plan: Plan) => Promise<void>) | undefined,
-): Promise<boolean> {
-  try {
-    return await anew(() =>
-      withRun(app, root_id, async (run, isCertain) => {
-        const change = ask(run);
-        if (!change) return isCertain ? { written: write(work) } : undefined;
-        const plan = new Plan(app, run);
-        await carried(plan, () => change(plan)).catch((cause) => {
-          throw cause instanceof FlowConflict ? cause : new NotPlanned(cause);
-        });
-        // Planned in turn, written without waiting for the turn to end: see run.ts.
-        return { written: carried(plan, () => store(app, run, plan, { work, write })) };
-      }),
-    );
-  } catch (cause) {
-    if (cause instanceof NotHeld) return false;
-    throw cause;
-  }
-}
-
-/** Does it again as long as somebody else was first. */
-async function anew<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await attempt();
-    } catch (cause) {
-      if (!(cause instanceof FlowConflict) || tries >= MAX_TRIES) throw cause;
-      if (tries >= TRIES_AT_ONCE) await pause(Math.random() * MAX_PAUSE_MS);
-    }
-  }
-}
-
-/** SQLite writes in the order it was asked; the connections of PostgreSQL do not, so one plan waits for the one before. */
-async function store(
-  app: App,
-  run: FlowRun,
-  plan: Plan,
-  { work, write }: { work: Work; write: Write },
-): Promise<boolean> {
-  if (app.db.dialect === "postgres") {
-    await run.written;
-    if (run.broken) throw new FlowConflict();
-  }
-  return write(async (tx) => {
-    await plan.store(tx, work);
-    return true;
-  });
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-const nothing = async () => true;
-
-/**
- * The moment that a frame asked for has come.
- * @returns false when it is no part of a run: what is around it has ended
- */
-export async function wakeFrame(app: App, root_job: string, frame_id: string): Promise<boolean> {
-  let isThere = false;
-  await transact(app, root_job, { work: nothing, write: app.db.write }, (run) => {
-    const frame = run.frames.get(frame_id);
-    const now = app.clock();
-    isThere = frame !== undefined;
-    if (!frame?.wake_at || frame.wake_at > now) return undefined;
-    const deadline = deadlineOf(frame);
-    if (deadline && deadline <= now) {
-      return (plan) => stop(app, run, plan, { frame, status: "failure", result: timedOut(frame) });
-    }
-    return (plan) => drive(app, run, plan, frame, frame.state.waits ? { type: "woken" } : BEGIN_INNER);
-  });
-  return isThere;
-}
-
-/**
- * A frame that what it does next cannot be worked out for fails; where even that cannot be worked out, the whole run
- * ends as it stands.
- */
-export async function giveUpFrame(
-  app: App,
-  root_job: string,
-  frame_id: string,
-  cause: unknown,
-): Promise<void> {
-  const why = cause instanceof NotPlanned ? cause.message : String(cause);
-  const message = `what the flow does next could not be worked out: ${why}`;
-  try {
-    await transact(app, root_job, { work: nothing, write: app.db.write }, (run) => {
-      const frame = run.frames.get(frame_id);
-      const step_id = frame?.frame.modules[frame.state.step]?.id;
-      const result = JSON.stringify({ error: { name: "InternalError", message, step_id } });
-      return frame && ((plan) => stop(app, run, plan, { frame, status: "failure", result }));
-    });
-  } catch (error) {
-    app.log.error({ job: root_job, error: String(error) }, "a run of a flow is ended as it stands");
-    await endRun(app, root_job, JSON.stringify({ error: { name: "InternalError", message } }));
-  }
-}
-
-/** Ends a run whose frames cannot be read, or planned; what is in it is stopped afterwards. @param result JSON text */
-async function endRun(app: App, id: string, result: string): Promise<void> {
-  await app.db.write(async (tx) => {
-    await tx
-      .update(flowFrames)
-      .set({ version: sql`${flowFrames.version} + 1`, wake_at: STOPS_BELOW })
-      .where(eq(flowFrames.job_id, id));
-    const [ended] = await tx
-      .update(jobs)
-      .set({ state: "completed", status: "failure", result, completed_at: app.clock(), duration_ms: 0 })
-      .where(and(eq(jobs.id, id), eq(jobs.state, "running")))
-      .returning({ workspace_id: jobs.workspace_id });
-    if (!ended) return;
-    const { workspace_id } = ended;
-    tx.afterCommit(() => {
-      app.events.publishFinished({ id, workspace_id, status: "failure", result });
-      wakeFlowsAt(app, STOPS_BELOW);
-    });
-  });
 }
 
 /**
@@ -361,24 +209,6 @@ export async function cancelFlow(
   };
   return transact(app, root_id, { work, write }, (run) => {
     const frame = run.frames.get(job.id);
-    return frame && ((plan) => stop(app, run, plan, { frame, status: "canceled", result }));
+    return frame && ((plan) => stopFrame(app, run, plan, { frame, status: "canceled", result }));
   });
-}
-
-function timedOut({ flow }: LiveFrame): string {
-  const message = `the flow did not end within ${flow.job.timeout_s} s, pauses included, and was stopped`;
-  return JSON.stringify({ error: { name: "ExecutionTimeout", message } });
-}
-
-/** All that is in a frame stops, and the frame around it is told how it ended. */
-async function stop(app: App, run: FlowRun, plan: Plan, how: FrameEnd): Promise<void> {
-  const { frame, status, result } = how;
-  plan.stopFrame(frame);
-  frame.state = { ...frame.state, ended: true };
-  frame.wake_at = null;
-  plan.frameChanged(frame);
-  plan.frameEnds(how);
-  const { id, parent, module, index } = frame;
-  if (!parent || module === undefined) return;
-  await drive(app, run, plan, parent, { type: "child", module, job: id, index, status, result });
 }

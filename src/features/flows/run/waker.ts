@@ -1,13 +1,15 @@
 /**
  * Frames that go on by themselves (moments.ts): each is attended to as soon as it is due, whatever others take. Those
- * that have a moment of their own and those that only wait for their turn are in separate lanes.
+ * that have a moment of their own and those that only wait for their turn are in separate lanes. What is due in one run
+ * is attended to together, since transitions of a run follow one another anyway.
  */
-import { and, asc, eq, gt, gte, lt, lte, ne } from "drizzle-orm";
+import { and, asc, eq, gt, gte, lt, lte } from "drizzle-orm";
 import type { App } from "../../../context.ts";
-import { jobs } from "../../../queue/tables.ts";
+import { isOutage } from "../../../database/failure.ts";
 import { flowFrames } from "../tables.ts";
-import { alarmOf, FIRST_REAL, wakeFlowsAt } from "./moments.ts";
+import { alarmOf, FIRST_REAL, STOPS_BELOW, wakeFlowsAt } from "./moments.ts";
 import { stopBelow, stopOrphans } from "./stopping.ts";
+import type { Woken } from "./wake.ts";
 
 /** Another server may have asked for a moment, and be gone. */
 const POSTGRES_POLL_MS = 5_000;
@@ -15,6 +17,10 @@ const POSTGRES_POLL_MS = 5_000;
 const RETRY_MS = 500;
 /** How often what a frame does next is worked out, with a pause that doubles, before the frame is given up. */
 const MAX_TRIES = 5;
+/** The longest pause while the database cannot be used. */
+const MAX_OUTAGE_MS = 5_000;
+/** Most frames of a run that are attended to together. */
+const MOST_TOGETHER = 500;
 /** When one that could be neither worked out nor given up is looked at again. */
 const REST_MS = 60_000;
 /** Frames that have ended whose children are stopped in one transaction, and orphans that are. */
@@ -30,14 +36,16 @@ interface Lane {
   /** Frames that are attended to at once. */
   most: number;
   busy: Set<string>;
+  /** Those of them that nobody attends to yet, by run. */
+  waiting: Map<string, string[]>;
   /** There may be more than were looked at. */
   more: boolean;
 }
 
-/** What is done with frames, by runs.ts. */
+/** What is done with frames: see wake.ts and give-up.ts. */
 export interface Attention {
-  /** @returns false when the frame runs inside of what has ended */
-  wake(root_job: string, frame_id: string): Promise<boolean>;
+  /** Wakes frames of one run, or some of them. */
+  wake(root_job: string, frame_ids: readonly string[]): Promise<Woken>;
   /** A frame that cannot be woken fails. */
   giveUp(root_job: string, frame_id: string, cause: unknown): Promise<void>;
 }
@@ -51,9 +59,16 @@ export function startFlowWaker(app: App, { wake, giveUp }: Attention): { stop():
       condition: (now) => and(gte(wake_at, FIRST_REAL), lte(wake_at, now)),
       most: 4_000,
       busy: new Set(),
+      waiting: new Map(),
       more: false,
     },
-    { condition: () => lt(wake_at, FIRST_REAL), most: 200, busy: new Set(), more: false },
+    {
+      condition: () => and(gt(wake_at, STOPS_BELOW), lt(wake_at, FIRST_REAL)),
+      most: 2_000,
+      busy: new Set(),
+      waiting: new Map(),
+      more: false,
+    },
   ];
   const orphans = new Set<string>();
   const underWay = new Set<Promise<void>>();
@@ -62,11 +77,11 @@ export function startFlowWaker(app: App, { wake, giveUp }: Attention): { stop():
   let looking: Promise<void> = Promise.resolve();
   let isAsked = false;
 
+  /** A frame that has ended has no moment, or `STOPS_BELOW`: no job is looked at for this. */
   function due(condition: ReturnType<typeof and>, limit: number): Promise<Due[]> {
     return app.db.read
       .select({ root_job: flowFrames.root_job, job_id: flowFrames.job_id })
       .from(flowFrames)
-      .innerJoin(jobs, eq(jobs.id, flowFrames.job_id))
       .where(condition)
       .orderBy(asc(wake_at))
       .limit(limit);
@@ -75,37 +90,85 @@ export function startFlowWaker(app: App, { wake, giveUp }: Attention): { stop():
   async function fill(lane: Lane, now: Date): Promise<void> {
     lane.more = lane.busy.size > lane.most / 2;
     if (lane.more) return;
-    const found = await due(and(lane.condition(now), eq(jobs.state, "running")), lane.most);
+    const found = await due(lane.condition(now), lane.most);
     lane.more = found.length === lane.most;
-    for (const each of found) {
+    for (const { root_job, job_id } of found) {
       // One that is due once more while it is attended to is looked at again after that.
-      if (lane.busy.has(each.job_id)) lane.more = true;
-      else if (!orphans.has(each.job_id)) begin(lane, each);
+      if (lane.busy.has(job_id)) lane.more = true;
+      if (lane.busy.has(job_id) || orphans.has(job_id)) continue;
+      lane.busy.add(job_id);
+      const waiting = lane.waiting.get(root_job);
+      if (waiting) waiting.push(job_id);
+      else {
+        lane.waiting.set(root_job, [job_id]);
+        follow(attendTo(lane, root_job));
+      }
     }
   }
 
-  function begin(lane: Lane, frame: Due): void {
-    lane.busy.add(frame.job_id);
-    const work = attend(frame).finally(() => {
-      underWay.delete(work);
-      lane.busy.delete(frame.job_id);
-      if ((lane.more && lane.busy.size <= lane.most / 2) || orphans.size > 0) alarm.ring?.();
-    });
+  function follow(work: Promise<void>): void {
     underWay.add(work);
+    work.finally(() => underWay.delete(work));
   }
 
-  async function attend({ root_job, job_id }: Due): Promise<void> {
-    for (let tries = 1; !isStopped; tries++) {
+  /** Attends to what is due in a run, and to what becomes due in it meanwhile. */
+  async function attendTo(lane: Lane, root_job: string): Promise<void> {
+    const waiting = lane.waiting.get(root_job)!;
+    for (let outages = 0; waiting.length > 0 && !isStopped; ) {
+      const some = waiting.splice(0, MOST_TOGETHER);
       try {
-        if (!(await wake(root_job, job_id))) orphans.add(job_id);
-        return;
+        const { orphans: lost, left } = await wake(root_job, some);
+        for (const id of lost) orphans.add(id);
+        waiting.unshift(...left);
+        const isLeft = new Set(left);
+        attended(lane, isLeft.size === 0 ? some : some.filter((id) => !isLeft.has(id)));
+        outages = 0;
       } catch (cause) {
+        if (isOutage(cause)) {
+          waiting.unshift(...some);
+          await rest(cause, ++outages);
+          continue;
+        }
+        // One that nothing can be made of keeps none of the others from going on.
+        for (const id of some) follow(attendAlone({ root_job, job_id: id }).then(() => attended(lane, [id])));
+      }
+    }
+    lane.waiting.delete(root_job);
+  }
+
+  function attended(lane: Lane, ids: readonly string[]): void {
+    for (const id of ids) lane.busy.delete(id);
+    if ((lane.more && lane.busy.size <= lane.most / 2) || orphans.size > 0) alarm.ring?.();
+  }
+
+  async function attendAlone({ root_job, job_id }: Due): Promise<void> {
+    for (let tries = 1, outages = 0; !isStopped; ) {
+      try {
+        const { orphans: lost, left } = await wake(root_job, [job_id]);
+        for (const id of lost) orphans.add(id);
+        if (left.length === 0) return;
+      } catch (cause) {
+        if (isOutage(cause)) {
+          await rest(cause, ++outages);
+          continue;
+        }
         const about = { root_job, job: job_id, tries, error: String(cause), stack: (cause as Error)?.stack };
         app.log.error(about, "what a flow does next could not be worked out");
         if (tries >= MAX_TRIES) return abandon({ root_job, job_id }, cause);
-        await Promise.race([pause(RETRY_MS * 2 ** (tries - 1)), stopping.promise]);
+        await pauseFor(RETRY_MS * 2 ** (tries++ - 1));
       }
     }
+  }
+
+  /** Nothing is given up for an outage: it passes. */
+  function rest(cause: unknown, times: number): Promise<void> {
+    const again_in_ms = Math.min(RETRY_MS * 2 ** (times - 1), MAX_OUTAGE_MS);
+    app.log.error({ error: String(cause), again_in_ms }, "flows wait for the database");
+    return pauseFor(again_in_ms);
+  }
+
+  async function pauseFor(ms: number): Promise<void> {
+    await Promise.race([pause(ms), stopping.promise]);
   }
 
   async function abandon({ root_job, job_id }: Due, cause: unknown): Promise<void> {
@@ -122,8 +185,7 @@ export function startFlowWaker(app: App, { wake, giveUp }: Attention): { stop():
     const lost = [...orphans].slice(0, MOST_STOPPING);
     if (lost.length > 0) await app.db.write((tx) => stopOrphans(app, tx, lost));
     for (const id of lost) orphans.delete(id);
-    const marked = and(lte(wake_at, app.clock()), ne(jobs.state, "running"));
-    const ended = await due(marked, MOST_STOPPING);
+    const ended = await due(eq(wake_at, STOPS_BELOW), MOST_STOPPING);
     const ids = ended.map(({ job_id }) => job_id);
     if (ids.length > 0) await app.db.write((tx) => stopBelow(app, tx, ids));
     return ids.length > 0 || orphans.size > 0;
@@ -139,8 +201,7 @@ export function startFlowWaker(app: App, { wake, giveUp }: Attention): { stop():
     const [next] = await app.db.read
       .select({ wake_at })
       .from(flowFrames)
-      .innerJoin(jobs, eq(jobs.id, flowFrames.job_id))
-      .where(and(gt(wake_at, now), eq(jobs.state, "running")))
+      .where(gt(wake_at, now))
       .orderBy(asc(wake_at))
       .limit(1);
     if (next?.wake_at) wakeFlowsAt(app, next.wake_at);

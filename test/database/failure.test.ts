@@ -1,0 +1,77 @@
+/** Telling an outage from a statement that is refused, with what the databases really say. */
+import { Database as SqliteFile } from "bun:sqlite";
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SQL } from "bun";
+import { DrizzleQueryError } from "drizzle-orm";
+import { isOutage } from "../../src/database/failure.ts";
+import { openPostgres } from "../../src/database/postgres.ts";
+import { Internal, StorageFull } from "../../src/errors.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "svc-failure-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const thrownBy = async (work: () => unknown): Promise<unknown> => {
+  try {
+    await work();
+  } catch (cause) {
+    return cause;
+  }
+  throw new Error("nothing was thrown");
+};
+
+function locked(): void {
+  const path = join(folder, "locked.db");
+  using one = new SqliteFile(path);
+  using other = new SqliteFile(path);
+  one.run("CREATE TABLE t (a)");
+  one.run("BEGIN IMMEDIATE");
+  other.run("INSERT INTO t VALUES (1)");
+}
+
+function full(): void {
+  using file = new SqliteFile(join(folder, "full.db"));
+  file.run("CREATE TABLE t (a)");
+  file.run("PRAGMA max_page_count = 3");
+  file.run("INSERT INTO t VALUES (zeroblob(100000))");
+}
+
+function refused(text: string): void {
+  using file = new SqliteFile(":memory:");
+  file.run("CREATE TABLE t (a NOT NULL)");
+  file.run(text);
+}
+
+const nobodyThere = () =>
+  openPostgres({ url: "postgres://svc@127.0.0.1:1/svc", max_connections: 1 }).write(async () => {});
+
+test.each([
+  ["SQLite, locked", locked, true],
+  ["SQLite, full", full, true],
+  ["SQLite, a wrong statement", () => refused("INSERT INTO nowhere VALUES (1)"), false],
+  ["SQLite, a constraint", () => refused("INSERT INTO t VALUES (NULL)"), false],
+  ["PostgreSQL, nobody there", nobodyThere, true],
+])("%s", async (_, work, outage) => {
+  const thrown = await thrownBy(work);
+  expect(isOutage(thrown)).toBe(outage);
+  expect(isOutage(new DrizzleQueryError("insert", [], thrown as Error))).toBe(outage);
+  expect(isOutage(new Internal("the database refused a statement", { cause: thrown }))).toBe(outage);
+});
+
+test.skipIf(!process.env.DATABASE_URL)("PostgreSQL, a statement", async () => {
+  const client = new SQL({ url: process.env.DATABASE_URL!, max: 1 });
+  const says = (text: string) => thrownBy(() => client.unsafe(text));
+  expect(isOutage(await says("SELECT * FROM nowhere"))).toBe(false);
+  expect(isOutage(await says("SELECT 1 / 0"))).toBe(false);
+  expect(isOutage(await says("SELECT pg_terminate_backend(pg_backend_pid())"))).toBe(true);
+  await client.close();
+});
+
+test.each([
+  ["a full disk", new StorageFull("full"), true],
+  ["a mistake of ours", new TypeError("undefined is not a function"), false],
+  ["a text", "ECONNREFUSED", false],
+  ["nothing", undefined, false],
+])("%s", (_, thrown, outage) => expect(isOutage(thrown)).toBe(outage));
