@@ -33,6 +33,9 @@ function reachablePackage(folder: string): string {
 export interface PostgresServer {
   url: string;
   port: number;
+  /** Ends the server, with its connections, and keeps the data: `start` goes on from there. */
+  halt(): Promise<void>;
+  start(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -48,7 +51,8 @@ export async function startPostgres(): Promise<PostgresServer> {
     port,
     user: "svc",
     password: "svc",
-    persistent: false,
+    // What is kept is what `halt` needs; `stop` removes the folder.
+    persistent: true,
     createPostgresUser: isRoot,
     // Crashes of the database server are not what is tested.
     postgresFlags: ["-c", "fsync=off", "-c", "max_connections=300"],
@@ -66,5 +70,11 @@ export async function startPostgres(): Promise<PostgresServer> {
     await stop();
     throw cause;
   }
-  return { url: `postgres://svc:svc@127.0.0.1:${port}/postgres`, port, stop };
+  return {
+    url: `postgres://svc:svc@127.0.0.1:${port}/postgres`,
+    port,
+    halt: () => postgres.stop(),
+    start: () => postgres.start(),
+    stop,
+  };
 }

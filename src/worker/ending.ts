@@ -1,5 +1,6 @@
 import type { Tx } from "../database/database.ts";
 import type { JobStatus } from "../queue/states.ts";
+import type { Job } from "../queue/tables.ts";
 import type { JobError } from "../runner/types.ts";
 
 /** How a job ended, as it is stored. */
@@ -15,4 +16,9 @@ export interface Ending {
 
 export function failure(error: JobError): Ending {
   return { status: "failure", result: JSON.stringify({ error }) };
+}
+
+/** Whether it resolves the dependencies of something deployed. */
+export function isLockJob({ kind }: Job): boolean {
+  return kind === "dependencies" || kind === "flowdependencies";
 }

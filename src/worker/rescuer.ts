@@ -22,6 +22,8 @@ export interface Rescuer {
 
 export function createRescuer(app: App): Rescuer {
   let timer: ReturnType<typeof setInterval> | undefined;
+  /** The database was not there a while ago: workers that could not tell of themselves get the time to. */
+  let waits_until = 0;
 
   async function rescue(before: Date | undefined): Promise<void> {
     const { requeued, canceled, exhausted } = await putBack(app.db, {
@@ -101,9 +103,11 @@ export function createRescuer(app: App): Rescuer {
       const rescueLost = () => rescue(new Date(app.clock().getTime() - lease_ms));
       await rescueLost();
       timer = setInterval(() => {
-        rescueLost().catch((cause) =>
-          app.log.warn({ error: String(cause) }, "lost jobs could not be looked for"),
-        );
+        if (app.clock().getTime() < waits_until) return;
+        rescueLost().catch((cause) => {
+          waits_until = app.clock().getTime() + lease_ms;
+          app.log.warn({ error: String(cause) }, "lost jobs could not be looked for");
+        });
       }, lease_ms / LOOKS_A_LEASE);
     },
     async stop() {

@@ -1,0 +1,176 @@
+/** PostgreSQL goes away while jobs and flows run, and comes back: what has been done counts, and all goes on. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SQL } from "bun";
+import { and, eq, gt, inArray, lt } from "drizzle-orm";
+import { flowFrames } from "../../src/features/flows/tables.ts";
+import { jobs } from "../../src/queue/tables.ts";
+import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../harness.ts";
+import { type PostgresServer, startPostgres } from "../postgres-server.ts";
+
+/** A job whose worker could not say so in time is looked for by others after half a minute. */
+const LIMIT_MS = 90_000;
+
+async function until<T>(look: () => Promise<T | undefined> | T | undefined, what: string): Promise<T> {
+  const end = Date.now() + LIMIT_MS;
+  for (;;) {
+    const value = await look();
+    if (value !== undefined) return value;
+    if (Date.now() > end) throw new Error(`waited too long for ${what}`);
+    await Bun.sleep(20);
+  }
+}
+
+/** Says that it runs, and ends as soon as there is a file `go` beside. */
+const GATE = `
+import { existsSync, writeFileSync } from "node:fs";
+export async function main(folder: string, n: number) {
+  writeFileSync(folder + "/runs-" + n, "");
+  while (!existsSync(folder + "/go")) await Bun.sleep(20);
+  writeFileSync(folder + "/ended-" + n, "");
+  return n;
+}`;
+const js = (expr: string) => ({ type: "javascript", expr });
+const fixed = (value: unknown) => ({ type: "static", value });
+
+describe.skipIf(!process.env.DATABASE_URL)("an outage of PostgreSQL", () => {
+  let postgres: PostgresServer;
+  let server: TestServer;
+  let ask: Ask;
+  let folder: string;
+
+  beforeAll(async () => {
+    postgres = await startPostgres();
+    server = await startTestServer({ database_url: postgres.url, workers: 8 });
+    ({ ask } = await server.workspace());
+    await deploy(ask, "acme", "u/admin/gate", GATE);
+  }, 60_000);
+  afterAll(async () => {
+    await server.stop();
+    await postgres.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }, 60_000);
+
+  const newFolder = () => {
+    folder = mkdtempSync(join(tmpdir(), "svc-outage-"));
+    return folder;
+  };
+  const there = (...names: string[]) =>
+    until(() => (names.every((name) => existsSync(join(folder, name))) ? true : undefined), names.join());
+  const run = async (n: number) =>
+    (await expectOk(ask("POST", "/w/acme/jobs/run/p/u/admin/gate", { folder, n }))).text;
+  const flow = async (modules: object[], args: object = {}) =>
+    (await expectOk(ask("POST", "/w/acme/jobs/run/preview_flow", { value: { modules }, args }))).text;
+  const ended = (id: string) =>
+    until(async () => {
+      const answer = await ask("GET", `/w/acme/jobs_u/completed/get/${id}`);
+      return answer.status === 200 ? answer.json() : undefined;
+    }, `the end of ${id}`);
+
+  test("jobs that end meanwhile have succeeded, and are not run again", async () => {
+    newFolder();
+    const ids = [await run(1), await run(2)];
+    const sync = ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/gate", { folder, n: 3 });
+    const gate = {
+      id: "g",
+      value: {
+        type: "script",
+        path: "u/admin/gate",
+        input_transforms: { folder: js("flow_input.folder"), n: fixed(4) },
+      },
+    };
+    const after = {
+      id: "l",
+      value: {
+        type: "forloopflow",
+        iterator: js("[results.g, 5]"),
+        skip_failures: false,
+        parallel: true,
+        modules: [
+          { id: "s", value: { type: "identity" }, sleep: fixed(0.1) },
+          { id: "z", value: { type: "identity", input_transforms: {} } },
+          {
+            id: "r",
+            value: {
+              type: "script",
+              path: "u/admin/gate",
+              input_transforms: { folder: js("flow_input.folder"), n: js("flow_input.iter.value") },
+            },
+          },
+        ],
+      },
+    };
+    const through = await flow([gate, after], { folder });
+    await there("runs-1", "runs-2", "runs-3", "runs-4");
+    await postgres.halt();
+    await Bun.write(join(folder, "go"), "");
+    await there("ended-1", "ended-2", "ended-3", "ended-4");
+    // Longer than an end is tried that the database refuses.
+    await Bun.sleep(4_000);
+    await postgres.start();
+    for (const [index, id] of ids.entries()) {
+      expect(await ended(id)).toMatchObject({ success: true, result: index + 1 });
+    }
+    expect(await sync).toMatchObject({ status: 200, text: "3" });
+    expect(await ended(through)).toMatchObject({ success: true, result: [4, 5] });
+    const again = await server.server.app.db.read
+      .select({ id: jobs.id })
+      .from(jobs)
+      .where(and(inArray(jobs.id, ids), gt(jobs.attempts, 0)));
+    expect(again).toEqual([]);
+    expect(await ended(await run(6))).toMatchObject({ success: true, result: 6 });
+  }, 120_000);
+
+  test("a flow whose frames were to go on meanwhile goes on", async () => {
+    // What each frame takes is a time, not work, so that some are under way whenever the database goes.
+    const takes = js(
+      "(() => { const end = Date.now() + 25; while (Date.now() < end); return flow_input.iter.value })()",
+    );
+    const step = { id: "b", value: { type: "identity", input_transforms: { n: takes } } };
+    const modules = [step, { id: "z", value: { type: "identity" } }];
+    const loop = {
+      type: "forloopflow",
+      iterator: js("[...Array(400).keys()]"),
+      skip_failures: false,
+      parallel: true,
+      modules,
+    };
+    const id = await flow([{ id: "l", value: loop }]);
+    const waiting = () =>
+      server.server.app.db.read
+        .select({ id: flowFrames.job_id })
+        .from(flowFrames)
+        .where(and(eq(flowFrames.root_job, id), lt(flowFrames.wake_at, new Date(Date.UTC(1971, 0)))));
+    await until(async () => {
+      const { length } = await waiting();
+      return length > 0 && length < 380 ? true : undefined;
+    }, "the first frames");
+    await postgres.halt();
+    // Longer than a frame is tried that nothing can be made of.
+    await Bun.sleep(10_000);
+    await postgres.start();
+    expect(await ended(id)).toMatchObject({ success: true });
+  }, 120_000);
+
+  test("who was given a job meanwhile keeps it", async () => {
+    newFolder();
+    const id = await run(7);
+    await there("runs-7");
+    const { app } = server.server;
+    const admin = new SQL({ url: postgres.url, max: 1 });
+    await admin.unsafe("ALTER ROLE svc NOLOGIN");
+    await admin.unsafe(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'",
+    );
+    await Bun.write(join(folder, "go"), "");
+    await there("ended-7");
+    await admin`UPDATE jobs SET worker = 'another', last_ping = now() WHERE id = ${id}`;
+    await admin.unsafe("ALTER ROLE svc LOGIN");
+    await admin.close();
+    await until(() => (app.queue.has(id) ? undefined : true), "the worker to let go of it");
+    const [row] = await app.db.read.select().from(jobs).where(eq(jobs.id, id));
+    expect(row).toMatchObject({ state: "running", worker: "another", result: null });
+  }, 120_000);
+});
