@@ -122,6 +122,30 @@ describe("many jobs at once", () => {
     expect([refused.status, refused.text]).toEqual([400, expect.stringContaining(preview)]);
   });
 
+  test("flows run again, in the version they had or in the latest", async () => {
+    const path = "u/admin/flow_again";
+    const js = (expr: string) => ({ type: "javascript", expr });
+    const flow = (a: string, b: string) => {
+      const input_transforms = { a: js(`flow_input.${a}`), b: js(`flow_input.${b}`) };
+      const value = { type: "script", path: "u/admin/again", input_transforms };
+      return { path, summary: "", value: { modules: [{ id: "a", value }] } };
+    };
+    await expectOk(ask("POST", "/w/acme/flows/create", flow("a", "b")));
+    const first = (await expectOk(ask("POST", `${jobs}/run/f/${path}`, { a: 1, b: 2 }))).text;
+    await completed(first);
+    await expectOk(ask("POST", `/w/acme/flows/update/${path}`, flow("b", "a")));
+    const rerun = async (options: object) => {
+      const body = { job_ids: [first], flow_options_by_path: { [path]: options } };
+      const { text } = await expectOk(ask("POST", `${jobs}/run/batch_rerun_jobs`, body));
+      const job = await completed(text.trim());
+      expect(job).toMatchObject({ job_kind: "flow", script_path: path, success: true });
+      return job.result;
+    };
+    expect(await rerun({})).toEqual([2, 1, 2]);
+    const input_transforms = { b: { type: "static", value: 9 } };
+    expect(await rerun({ input_transforms, use_latest_version: true })).toEqual([2, 9, 1]);
+  });
+
   test("fill the queue for a super admin", async () => {
     expect((await ask("POST", `${jobs}/add_batch_jobs/3`, { kind: "noop" })).status).toBe(403);
     const root = await server.user("root", { super_admin: true });

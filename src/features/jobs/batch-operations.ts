@@ -3,18 +3,19 @@ import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
 import { BadRequest, Forbidden } from "../../errors.ts";
 import { type Operation, operation, responds, wholeNumber } from "../../http/operation.ts";
+import type { Job } from "../../queue/tables.ts";
 import { LANGUAGES } from "../scripts/records.ts";
 import { getJob } from "./service.ts";
-import { runnableSubmission, type Submission, scriptSubmission } from "./submission.ts";
+import { runnableSubmission, type Submission } from "./submission.ts";
 import { submitJob } from "./submit.ts";
-import { resolveTarget } from "./target.ts";
+import { resolveTarget, type Target } from "./target.ts";
 
 const base = "/w/{workspace}/jobs" as const;
 const run = { domain: "jobs", action: "run" } as const;
 
 const MAX_BATCH = 100_000;
 
-const ScriptOptions = z.object({
+const RerunOptions = z.object({
   /** Only values that are given: `javascript` would be an expression over the old arguments. */
   input_transforms: z
     .record(z.string(), z.object({ type: z.literal("static"), value: z.unknown() }))
@@ -24,32 +25,51 @@ const ScriptOptions = z.object({
 
 const BatchRerun = z.object({
   job_ids: z.array(z.uuid().toLowerCase()).max(10_000),
-  script_options_by_path: z.record(z.string(), ScriptOptions).default({}),
+  script_options_by_path: z.record(z.string(), RerunOptions).default({}),
+  flow_options_by_path: z.record(z.string(), RerunOptions).default({}),
 });
 
-/** The same script with the arguments of an earlier job, changed where the caller says so. */
+/** What a job ran, as it was then and as its path says it is now; undefined for what is not deployed. */
+function targetsOf({ kind, script_path, script_hash, flow_version }: Job): Targets | undefined {
+  if (script_path === null) return undefined;
+  if (kind === "script" && script_hash !== null) {
+    return { kind, path: script_path, same: { hash: script_hash }, latest: { path: script_path } };
+  }
+  if (kind !== "flow" || flow_version === null) return undefined;
+  const same = { flow_version: String(flow_version) };
+  return { kind, path: script_path, same, latest: { flow: script_path } };
+}
+
+interface Targets {
+  kind: "script" | "flow";
+  path: string;
+  same: Target;
+  latest: Target;
+}
+
+/** The same script or flow with the arguments of an earlier job, changed where the caller says so. */
 async function againSubmission(
   ctx: WorkspaceContext,
   id: string,
-  byPath: z.output<typeof BatchRerun>["script_options_by_path"],
+  body: z.output<typeof BatchRerun>,
 ): Promise<Submission> {
   const { workspace_id } = ctx.caller.member;
   const job = await getJob(ctx, workspace_id, id);
-  if (job.kind !== "script" || job.script_path === null || job.script_hash === null) {
-    throw new BadRequest(`job ${id} is no run of a deployed script: it cannot be run again`);
+  const targets = targetsOf(job);
+  if (!targets) {
+    throw new BadRequest(`job ${id} is no run of a deployed script or flow: it cannot be run again`);
   }
   if (job.deleted || job.delete_after_use) {
     throw new BadRequest(`the arguments of job ${id} are deleted: it cannot be run again`);
   }
-  const options = byPath[job.script_path];
-  const target = options?.use_latest_version ? { path: job.script_path } : { hash: job.script_hash };
-  const found = await resolveTarget(ctx, target);
-  if (found.kind !== "script") throw new BadRequest(`${job.script_path} is no script any more`);
+  const { kind, path, same, latest } = targets;
+  const options = body[kind === "script" ? "script_options_by_path" : "flow_options_by_path"][path];
+  const found = await resolveTarget(ctx, options?.use_latest_version ? latest : same);
+  if (found.kind !== kind) throw new BadRequest(`${path} is no ${kind} any more`);
   const given = Object.entries(options?.input_transforms ?? {});
   const changed = Object.fromEntries(given.map(([name, { value }]) => [name, value]));
   const args = given.length > 0 ? JSON.stringify({ ...JSON.parse(job.args), ...changed }) : job.args;
-  const submission = await scriptSubmission(ctx, found.script, args, {});
-  return { ...submission, delete_after_use: false };
+  return { ...(await runnableSubmission(ctx, found, args, {})), delete_after_use: false };
 }
 
 const batchRerunJobs = operation({
@@ -58,14 +78,14 @@ const batchRerunJobs = operation({
   path: `${base}/run/batch_rerun_jobs`,
   access: "member",
   scope: run,
-  summary: "Run deployed scripts again with the arguments of earlier jobs",
+  summary: "Run deployed scripts and flows again with the arguments of earlier jobs",
   body: BatchRerun,
   audit: { operation: "jobs.run.script", action_kind: "Execute" },
   responds: responds.text("uuids of the new jobs, one a line"),
   run: async (ctx, { body }) => {
     const submissions = [];
     for (const id of body.job_ids) {
-      submissions.push(await againSubmission(ctx, id, body.script_options_by_path));
+      submissions.push(await againSubmission(ctx, id, body));
     }
     const jobs = await Promise.all(submissions.map((submission) => submitJob(ctx, submission, {})));
     return jobs.map((job) => `${job.id}\n`).join("");
