@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { and, eq, isNotNull, lt, ne, sql } from "drizzle-orm";
+import { and, eq, inArray, isNotNull, lt, ne, sql } from "drizzle-orm";
 import { flowFrames } from "../../src/features/flows/tables.ts";
 import { jobs } from "../../src/queue/tables.ts";
 import {
@@ -124,18 +124,21 @@ test("what is due in one run is woken together", async () => {
 }, 60_000);
 
 test("a flow that sleeps goes on while many frames wait for their turn", async () => {
-  // More of them than are looked at at once. What each takes is a time, not work: a minute for all on any machine.
+  // More of them than are looked at at once. What each takes is a time, not work: minutes for all on any machine.
   const takes = { expr: "(() => { const end = Date.now() + 25; while (Date.now() < end); return false })()" };
-  const id = await start([loop("m", 2_500, [{ id: "b", value: { type: "identity" }, skip_if: takes }])]);
+  const modules = [{ id: "b", value: { type: "identity" }, skip_if: takes }, identity];
+  const ids = await Promise.all(Array.from({ length: 5 }, () => start([loop("m", 1_000, modules)])));
   const small = await start(sleeps(1));
   expect(await ended(small)).toMatchObject({ success: true });
   const waiting = await read()
     .select({ id: flowFrames.job_id })
     .from(flowFrames)
-    .where(and(eq(flowFrames.root_job, id), lt(flowFrames.wake_at, new Date(Date.UTC(1971, 0)))));
+    .where(and(inArray(flowFrames.root_job, ids), lt(flowFrames.wake_at, new Date(Date.UTC(1971, 0)))));
   expect(waiting.length).toBeGreaterThan(0);
-  await cancel(id);
-  await none(() => unfinished(id), "the end of all in it");
+  for (const id of ids) {
+    await cancel(id);
+    await none(() => unfinished(id), "the end of all in it");
+  }
 }, 60_000);
 
 test.each([
