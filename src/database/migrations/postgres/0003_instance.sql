@@ -291,8 +291,7 @@ CREATE TABLE "webhook_events" (
 	"workspace_id" text NOT NULL,
 	"type" text NOT NULL,
 	"payload" text NOT NULL,
-	"created_at" timestamp(3) with time zone NOT NULL,
-	"fresh" bigint NOT NULL
+	"created_at" timestamp(3) with time zone NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "websocket_triggers" (
@@ -371,6 +370,7 @@ CREATE TABLE "workspace_usage" (
 	CONSTRAINT "workspace_usage_workspace_id_month_email_pk" PRIMARY KEY("workspace_id","month","email")
 );
 --> statement-breakpoint
+ALTER TABLE "scripts" ADD COLUMN "memory_mb" bigint;--> statement-breakpoint
 ALTER TABLE "tokens" ADD COLUMN "notified_at" timestamp(3) with time zone;--> statement-breakpoint
 ALTER TABLE "users" ADD COLUMN "tutorial_progress" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "workspaces" ADD COLUMN "storage_folder" text;--> statement-breakpoint
@@ -389,11 +389,8 @@ CREATE INDEX "oauth_logins_by_email" ON "oauth_logins" USING btree ("email");-->
 CREATE INDEX "oauth_used_states_by_expiry" ON "oauth_used_states" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "schedules_due" ON "schedules" USING btree ("next_at") WHERE next_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "token_notices_by_next" ON "token_notices" USING btree ("next_at");--> statement-breakpoint
-CREATE INDEX "webhook_deliveries_by_event" ON "webhook_deliveries" USING btree ("event_seq");--> statement-breakpoint
-CREATE INDEX "webhook_deliveries_pending" ON "webhook_deliveries" USING btree ("next_at") WHERE state = 'pending';--> statement-breakpoint
+CREATE INDEX "webhook_deliveries_due" ON "webhook_deliveries" USING btree ("endpoint_id","next_at","event_seq") WHERE state = 'pending';--> statement-breakpoint
 CREATE INDEX "webhook_endpoints_by_workspace" ON "webhook_endpoints" USING btree ("workspace_id");--> statement-breakpoint
-CREATE INDEX "webhook_events_by_age" ON "webhook_events" USING btree ("created_at");--> statement-breakpoint
-CREATE INDEX "webhook_events_fresh" ON "webhook_events" USING btree ("seq") WHERE fresh = 1;--> statement-breakpoint
 CREATE INDEX "workers_last_ping" ON "workers" USING btree ("last_ping");--> statement-breakpoint
 CREATE INDEX "workspace_settings_by_domain" ON "workspace_settings" USING btree ("auto_invite_domain");--> statement-breakpoint
 CREATE INDEX "workspace_usage_by_email" ON "workspace_usage" USING btree ("email","month");--> statement-breakpoint

@@ -283,8 +283,7 @@ CREATE TABLE `webhook_deliveries` (
 	PRIMARY KEY(`endpoint_id`, `event_seq`)
 );
 --> statement-breakpoint
-CREATE INDEX `webhook_deliveries_by_event` ON `webhook_deliveries` (`event_seq`);--> statement-breakpoint
-CREATE INDEX `webhook_deliveries_pending` ON `webhook_deliveries` (`next_at`) WHERE state = 'pending';--> statement-breakpoint
+CREATE INDEX `webhook_deliveries_due` ON `webhook_deliveries` (`endpoint_id`,`next_at`,`event_seq`) WHERE state = 'pending';--> statement-breakpoint
 CREATE TABLE `webhook_endpoints` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
@@ -308,12 +307,9 @@ CREATE TABLE `webhook_events` (
 	`workspace_id` text NOT NULL,
 	`type` text NOT NULL,
 	`payload` text NOT NULL,
-	`created_at` integer NOT NULL,
-	`fresh` integer NOT NULL
+	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE INDEX `webhook_events_by_age` ON `webhook_events` (`created_at`);--> statement-breakpoint
-CREATE INDEX `webhook_events_fresh` ON `webhook_events` (`seq`) WHERE fresh = 1;--> statement-breakpoint
 CREATE TABLE `websocket_triggers` (
 	`workspace_id` text NOT NULL,
 	`path` text NOT NULL,
@@ -393,11 +389,12 @@ CREATE TABLE `workspace_usage` (
 );
 --> statement-breakpoint
 CREATE INDEX `workspace_usage_by_email` ON `workspace_usage` (`email`,`month`);--> statement-breakpoint
+ALTER TABLE `scripts` ADD `memory_mb` integer;--> statement-breakpoint
+CREATE INDEX `scripts_by_workspace` ON `scripts` (`workspace_id`,`seq`);--> statement-breakpoint
+CREATE INDEX `scripts_shared` ON `scripts` (`workspace_id`,`seq`) WHERE extra_perms <> '{}';--> statement-breakpoint
 ALTER TABLE `tokens` ADD `notified_at` integer;--> statement-breakpoint
 CREATE INDEX `tokens_by_expiration` ON `tokens` (`expiration`);--> statement-breakpoint
 ALTER TABLE `users` ADD `tutorial_progress` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE `workspaces` ADD `storage_folder` text;--> statement-breakpoint
 ALTER TABLE `jobs` ADD `request_id` text;--> statement-breakpoint
-CREATE INDEX `scripts_by_workspace` ON `scripts` (`workspace_id`,`seq`);--> statement-breakpoint
-CREATE INDEX `scripts_shared` ON `scripts` (`workspace_id`,`seq`) WHERE extra_perms <> '{}';--> statement-breakpoint
 CREATE INDEX `workspace_members_by_email` ON `workspace_members` (`email`);
