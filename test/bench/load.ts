@@ -14,6 +14,8 @@ export interface Plan {
 
 export interface Report {
   requests: number;
+  /** When the first was sent, in milliseconds since 1970: starting the generator is no part of what is measured. */
+  began_at: number;
   /** Answers that were no 2xx. */
   failures: number;
   per_second: number;
@@ -42,12 +44,14 @@ if (import.meta.main) {
       if (!response.ok) failures++;
     }
   };
+  const began_at = Date.now();
   const began = performance.now();
   await Promise.all(Array.from({ length: plan.connections }, client));
   const per_second = (done * 1000) / (performance.now() - began);
   latencies.sort();
   const report: Report = {
     requests: done,
+    began_at,
     failures,
     per_second,
     p50_ms: latencies[done >> 1]!,
