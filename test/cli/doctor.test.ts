@@ -114,10 +114,10 @@ describe("it tells", () => {
       file.run(text);
       file.close();
     };
-    change("INSERT INTO svc_migrations VALUES ('9999_newer', 0)");
+    change("INSERT INTO svc_migrations VALUES ('9999_breaking', 0)");
     expect((await examine(place))("migrations")).toMatchObject({
       state: "fail",
-      says: expect.stringContaining("it has 9999_newer"),
+      says: expect.stringContaining("it has 9999_breaking"),
     });
     change("DELETE FROM svc_migrations WHERE name NOT LIKE '0000%'");
     expect((await examine(place))("migrations").state).toBe("warn");

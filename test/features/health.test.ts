@@ -54,12 +54,17 @@ describe("/api/health", () => {
   });
 
   test("is unready while the schema is not this executable's, and says so", async () => {
-    await change("INSERT INTO svc_migrations (name, applied_at) VALUES ('9999_newer', 0)");
+    await change("INSERT INTO svc_migrations (name, applied_at) VALUES ('9999_adds', 0)");
+    await until(async () => {
+      const { status, checks: now } = (await server.operator("GET", "/health")).json();
+      return (status === "ready" && now[1].detail.includes("9999_adds")) || undefined;
+    });
+    await change("UPDATE svc_migrations SET name = '9999_breaking' WHERE name = '9999_adds'");
     expect((await once(503)).json()).toEqual({ status: "unready", failing: ["migrations"] });
     const { checks } = (await server.operator("GET", "/health")).json();
-    expect(checks[1].detail).toContain("newer than this executable: it has 9999_newer");
+    expect(checks[1].detail).toContain("newer than this executable: it has 9999_breaking");
     await change("UPDATE svc_migrations SET name = '0000_initial' WHERE name = '0000_init'");
-    await change("DELETE FROM svc_migrations WHERE name = '9999_newer' OR name = '0000_initial'");
+    await change("DELETE FROM svc_migrations WHERE name = '9999_breaking' OR name = '0000_initial'");
     await until(async () => {
       const { checks: now } = (await server.operator("GET", "/health")).json();
       return now[1].detail.includes("lacks 0000_init") || undefined;
