@@ -165,7 +165,13 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
 
       const isCommand = role === "own";
       if (!isCommand) await readGroupTags(app);
-      const worker = createWorker(app, isCommand ? () => ["dependency"] : () => takenTags(app));
+      const ofServer = () => takenTags(app);
+      const worker = createWorker(
+        app,
+        isCommand
+          ? { claimed: () => ["dependency"], handed: () => undefined }
+          : { claimed: ofServer, handed: ofServer },
+      );
       await worker.start();
       started.push(() => worker.stop(config.drain_s * 1000));
 

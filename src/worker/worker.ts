@@ -44,8 +44,15 @@ export interface Worker {
   work(): { executed: number; last: { id: string; workspace_id: string } | undefined };
 }
 
-/** @param takenTags says at any time which tags' jobs it takes; undefined: all */
-export function createWorker(app: App, takenTags: () => string[] | undefined): Worker {
+/** Which tags' jobs a worker takes, at any time; undefined: all. */
+export interface TakenTags {
+  /** From the queue. */
+  claimed: () => string[] | undefined;
+  /** From those who submit jobs in this process. */
+  handed: () => string[] | undefined;
+}
+
+export function createWorker(app: App, tags: TakenTags): Worker {
   const { db, queue, config } = app;
   const driver = queueDriver(db.dialect);
   const active = new Map<string, { job: Job; controller: AbortController }>();
@@ -72,7 +79,7 @@ export function createWorker(app: App, takenTags: () => string[] | undefined): W
   }
 
   const consumer: Consumer = {
-    hasRoom: (tag) => accepting && room() > 0 && (takenTags()?.includes(tag) ?? true),
+    hasRoom: (tag) => accepting && room() > 0 && (tags.handed()?.includes(tag) ?? true),
     take,
     wake,
     has: (job_id) => active.has(job_id),
@@ -141,7 +148,7 @@ export function createWorker(app: App, takenTags: () => string[] | undefined): W
         worker: queue.worker,
         limit,
         now: app.clock(),
-        tags: takenTags(),
+        tags: tags.claimed(),
       });
       // With the commit, not after it: a cancel in the same commit must find what it cancels.
       tx.afterCommit(() => jobs.forEach(take));
@@ -164,7 +171,7 @@ export function createWorker(app: App, takenTags: () => string[] | undefined): W
 
   /** Looks before it claims: an empty claim would be a transaction for nothing. Sets the timer for what is due later. */
   async function anythingDue(): Promise<boolean> {
-    const due = await nextDue(db.read, takenTags());
+    const due = await nextDue(db.read, tags.claimed());
     clearTimeout(timer);
     if (!due && db.dialect === "sqlite") return false;
     const inMs = due ? due.getTime() - app.clock().getTime() : POSTGRES_POLL_MS;
