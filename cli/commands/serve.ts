@@ -19,10 +19,14 @@ interface ServeOptions {
   tunnel?: boolean;
 }
 
+const NAME_WIDTH = 29;
+const MEANING_INDENT = `\n${" ".repeat(NAME_WIDTH + 2)}`;
+
 const settings = Object.values(SETTINGS)
   .map(({ variable, meaning, default: initial }) => {
     const value = initial === undefined ? "" : ` (${initial})`;
-    return `  ${variable.padEnd(29)}${wrap(`${meaning}${value}`, 48).join(`\n${" ".repeat(31)}`)}`;
+    const name = variable.length < NAME_WIDTH ? variable.padEnd(NAME_WIDTH) : variable + MEANING_INDENT;
+    return `  ${name}${wrap(`${meaning}${value}`, 48).join(MEANING_INDENT)}`;
   })
   .join("\n");
 

@@ -18,8 +18,8 @@ export default leaf("worker", "run jobs of the servers that share a PostgreSQL",
   .addHelpText(
     "after",
     examples(
-      "DATABASE_URL=postgres://… SVC_SECRET_KEY=… svc worker --data-dir /var/lib/svc-worker",
-      "DATABASE_URL=postgres://… SVC_SECRET_KEY=… svc worker --tags gpu,python3",
+      "svc worker --data-dir /var/lib/svc-worker",
+      "DATABASE_URL=postgres://… SVC_SECRET_KEY=… svc worker --tags gpu",
     ),
   )
   .action(async (options: WorkerOptions) => {
