@@ -43,7 +43,11 @@ describe.skipIf(!process.env.DATABASE_URL)("an outage of PostgreSQL", () => {
 
   beforeAll(async () => {
     postgres = await startPostgres();
-    server = await startTestServer({ database_url: postgres.url, workers: 8 });
+    server = await startTestServer({
+      database_url: postgres.url,
+      workers: 8,
+      sandbox_write: folder,
+    });
     ({ ask } = await server.workspace());
     await deploy(ask, "acme", "u/admin/gate", GATE);
   }, 60_000);

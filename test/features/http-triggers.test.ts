@@ -507,6 +507,11 @@ test("another server that changed a route is heard of", async () => {
   if (!process.env.DATABASE_URL) return;
   const { httpTriggers } = await import("../../src/features/http-triggers/tables.ts");
   const { eq } = await import("drizzle-orm");
-  await server.server.app.db.write((tx) => tx.delete(httpTriggers).where(eq(httpTriggers.path, path)));
+  const { openRelay } = await import("../../src/events/relay.ts");
+  const { db, log } = server.server.app;
+  await db.write((tx) => tx.delete(httpTriggers).where(eq(httpTriggers.path, path)));
+  const other = await openRelay(db, log, false);
+  other.tell("routes");
   await until(async () => ((await nobody("POST", url, {})).status === 404 ? true : undefined), "the change");
+  await other.stop();
 });

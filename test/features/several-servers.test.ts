@@ -166,7 +166,13 @@ describe.skipIf(!postgres)("servers of one database", () => {
   });
 
   describe("a worker of its own", () => {
-    const env = () => ({ DATABASE_URL: database.url, SVC_SECRET_KEY, SVC_LEASE_S: "3", SVC_WORKERS: "2" });
+    const env = () => ({
+      DATABASE_URL: database.url,
+      SVC_SECRET_KEY,
+      SVC_LEASE_S: "3",
+      SVC_WORKERS: "2",
+      SVC_SANDBOX: "off",
+    });
     const runTagged = async (tag: string, args: object) =>
       (await expectOk(admin.ask("POST", `/w/acme/jobs/run/p/u/admin/slow?tag=${tag}`, args))).text;
     const jobOf = async (id: string) => (await expectOk(admin.ask("GET", `/w/acme/jobs_u/get/${id}`))).json();

@@ -10,9 +10,9 @@ import { flush } from "./file.ts";
 import type { Cell, TableHead } from "./format.ts";
 import type { Filling, Snapshot } from "./snapshot.ts";
 
-/** SQLite's own tables, and the one whose rows the header holds. */
+/** All but SQLite's own tables, the one whose rows the header holds, and who works at the moment. */
 const TABLES =
-  "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite@_%' ESCAPE '@' AND name <> 'svc_migrations' ORDER BY name";
+  "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite@_%' ESCAPE '@' AND name <> 'svc_migrations' AND name <> 'workers' ORDER BY name";
 
 /**
  * A read transaction beside the server's own connections: it sees what was committed when it began, and holds up nobody.
