@@ -61,10 +61,12 @@ export async function openRelay(db: Database, log: Log, listens: boolean): Promi
     await Promise.resolve();
     while (pending.size > 0) {
       const payload = nextPayload();
+      // What is told again from here on is another message.
+      for (const message of payload.messages) pending.delete(message);
       try {
         await channel!.notify(CHANNEL, payload.text);
-        for (const message of payload.messages) pending.delete(message);
       } catch (cause) {
+        for (const message of payload.messages) pending.add(message);
         if (stopped) break;
         log.warn({ error: String(cause) }, "the other servers could not be told of a change yet");
         await Bun.sleep(RETRY_MS);
