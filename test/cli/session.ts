@@ -14,7 +14,11 @@ export const ENTER = "\r";
 export const CTRL_C = "\x03";
 
 /** Starts a command on a pseudo-terminal of 80 columns. */
-export function sitDown(place: Place, args: string[], env: Record<string, string> = {}): Session {
+export function sitDown(
+  place: Pick<Place, "program" | "folder" | "environment">,
+  args: string[],
+  env: Record<string, string> = {},
+): Session {
   let shown = "";
   let raw = "";
   let seen = 0;
