@@ -1,6 +1,6 @@
 /** One child as the pool sees it: a process that is blank, becomes one script version, and runs one job at a time. */
 import { randomBytes } from "node:crypto";
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
@@ -88,44 +88,11 @@ export function launch({ runtime, directory, guard, sandbox, reach = {} }: Launc
     announceClosed = resolve;
   });
 
-  const program = [process.execPath, "--no-install", runtime.typescript];
-  let subprocess: Subprocess<"ignore", "pipe", "pipe">;
-  try {
-    subprocess = Bun.spawn(sandbox.commandFor({ job: folder, code, reach }, program), {
-      cwd: folder,
-      env: { ...environment, BUN_BE_BUN: "1" },
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: "pipe",
-      detached: true,
-      serialization: "json",
-      ipc: (message) => {
-        // User code can write to the channel too.
-        if (typeof message === "object" && message !== null) child.onMessage?.(message as FromChild);
-      },
-      onDisconnect: () => child.onDisconnect?.(),
-      onExit: (_, code, signal) => {
-        exited = { code, signal: signal === null ? null : nameOfSignal(signal) };
-        guard.remove(subprocess.pid);
-        child.token?.revoke();
-        // What it wrote before it ended is still in the pipes; strays that hold them open are ended first.
-        void guard.sweep().then(async () => {
-          await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, DRAIN_MS))]);
-          child.onExit?.(exited!);
-        });
-      },
-    });
-  } catch (cause) {
-    rmSync(place, { recursive: true, force: true });
-    throw cause;
-  }
-  guard.add(subprocess.pid);
-  void Promise.all([pump(subprocess.stdout, 1, output), pump(subprocess.stderr, 2, output)]).then(
-    announceClosed,
-  );
-
+  // Complete before there is a process: where the system refuses to tell of its end, Bun says at once that it has ended.
   const child: Child = {
-    pid: subprocess.pid,
+    get pid() {
+      return subprocess.pid;
+    },
     folder,
     code,
     output,
@@ -152,6 +119,43 @@ export function launch({ runtime, directory, guard, sandbox, reach = {} }: Launc
       await removeFolder(place);
     },
   };
+
+  const program = [process.execPath, "--no-install", runtime.typescript];
+  let subprocess: Subprocess<"ignore", "pipe", "pipe">;
+  try {
+    subprocess = Bun.spawn(sandbox.commandFor({ job: folder, code, reach }, program), {
+      cwd: folder,
+      env: { ...environment, BUN_BE_BUN: "1" },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+      detached: true,
+      serialization: "json",
+      ipc: (message) => {
+        // User code can write to the channel too.
+        if (typeof message === "object" && message !== null) child.onMessage?.(message as FromChild);
+      },
+      onDisconnect: () => child.onDisconnect?.(),
+      onExit: ({ pid }, code, signal) => {
+        exited = { code, signal: signal === null ? null : nameOfSignal(signal) };
+        guard.remove(pid);
+        child.token?.revoke();
+        // What it wrote before it ended is still in the pipes; strays that hold them open are ended first.
+        void guard.sweep().then(async () => {
+          await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, DRAIN_MS))]);
+          child.onExit?.(exited!);
+        });
+      },
+    });
+  } catch (cause) {
+    // Where there are no descriptors left, this fails as well: what counts is why there is no process.
+    void removeFolder(place).catch(() => {});
+    throw cause;
+  }
+  if (!exited) guard.add(subprocess.pid);
+  void Promise.allSettled([pump(subprocess.stdout, 1, output), pump(subprocess.stderr, 2, output)]).then(
+    announceClosed,
+  );
   return child;
 }
 
