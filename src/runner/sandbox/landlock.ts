@@ -11,7 +11,7 @@ const TRUNCATE = 1 << 14;
 const IOCTL_DEV = 1 << 15;
 
 /** What a rule may give: to whole folders, or to single files. */
-export const RIGHTS = {
+const RIGHTS = {
   read: READ_FILE | READ_DIR | EXECUTE,
   write: EXECUTE | WRITE_FILE | READ_FILE | READ_DIR | CHANGE_DIR | REFER | TRUNCATE,
   readFile: READ_FILE | EXECUTE,
@@ -28,7 +28,7 @@ const SCOPE_ABSTRACT_UNIX_SOCKET = 1 << 0;
 const SCOPE_SIGNAL = 1 << 1;
 
 /** Every right to files that this version can take away. */
-export function handledRights(abi: number): number {
+function handledRights(abi: number): number {
   let rights = EXECUTE | WRITE_FILE | READ_FILE | READ_DIR | CHANGE_DIR;
   if (abi >= 2) rights |= REFER;
   if (abi >= 3) rights |= TRUNCATE;
@@ -41,26 +41,20 @@ export function wallsOf(abi: number): { truncation: boolean; ports: boolean; sig
   return { truncation: abi >= 3, ports: abi >= 4, signals: abi >= 6 };
 }
 
-/** struct landlock_ruleset_attr, as long as the version knows it. @param withPorts TCP connections need a rule */
-export function rulesetOf(abi: number, withPorts: boolean): BigUint64Array {
-  const fields = [BigInt(handledRights(abi))];
-  if (abi >= 4) fields.push(BigInt(withPorts ? CONNECT_TCP : 0));
-  if (abi >= 6) fields.push(BigInt(SCOPE_ABSTRACT_UNIX_SOCKET | SCOPE_SIGNAL));
-  return new BigUint64Array(fields);
+/** struct landlock_ruleset_attr in words of 64 bits, as long as the version knows it. @param withPorts TCP connections need a rule */
+export function rulesetOf(abi: number, withPorts: boolean): number[] {
+  const fields = [handledRights(abi)];
+  if (abi >= 4) fields.push(withPorts ? CONNECT_TCP : 0);
+  if (abi >= 6) fields.push(SCOPE_ABSTRACT_UNIX_SOCKET | SCOPE_SIGNAL);
+  return fields;
 }
 
-export const RULE_PATH_BENEATH = 1;
-export const RULE_NET_PORT = 2;
-
-/** struct landlock_path_beneath_attr, which is packed. */
-export function pathRule(abi: number, rights: number, descriptor: number): Uint8Array {
-  const view = new DataView(new ArrayBuffer(12));
-  view.setBigUint64(0, BigInt(rights & handledRights(abi)), true);
-  view.setInt32(8, descriptor, true);
-  return new Uint8Array(view.buffer);
+/** What a rule may give in this version: others the kernel would not take. */
+export function rightsIn(abi: number, right: Right): number {
+  return RIGHTS[right] & handledRights(abi);
 }
 
-/** struct landlock_net_port_attr. */
-export function portRule(port: number): BigUint64Array {
-  return new BigUint64Array([BigInt(CONNECT_TCP), BigInt(port)]);
+/** struct landlock_net_port_attr in words of 64 bits. */
+export function portRule(port: number): number[] {
+  return [CONNECT_TCP, port];
 }

@@ -1,48 +1,50 @@
 /**
  * Puts the walls up around itself, then becomes the program of a child: everything set here is kept by it and by
  * whatever it starts, and none can take it down again. Landlock binds the thread that asks for it, and only that one:
- * the runtime's other threads end with `execve`. Self-contained, as the child's program is.
+ * the runtime's other threads end with `execve`. Self-contained, as the child's program is, and short: each start of a
+ * process waits for it, so what can be worked out before, the server hands over ready (`sandbox.ts`).
  */
 import { dlopen, type Pointer, ptr, read } from "bun:ffi";
-import { writeFileSync } from "node:fs";
-import { pathRule, portRule, RULE_NET_PORT, RULE_PATH_BENEATH, type Rule, rulesetOf } from "./landlock.ts";
-import { filterOf } from "./seccomp.ts";
-import { type Architecture, SYSCALLS, type Syscall } from "./syscalls.ts";
+import type { Rule } from "./landlock.ts";
+import type { Syscall } from "./syscalls.ts";
 
 /** What the server asks for: the launcher's one argument, as JSON. */
 export interface LaunchSpec {
-  /** Landlock's version in this kernel; 0 for none. */
-  landlock: number;
-  /** Whether the kernel takes filters of system calls. */
-  seccomp: boolean;
-  rules: Rule[];
-  /** The only TCP ports that may be connected to; left out, any. */
-  ports?: number[] | undefined;
+  /** Numbers of the system calls on this processor. */
+  numbers: Record<Syscall, number>;
   /** Resource (RLIMIT_…) and the most of it. */
   limits: [resource: number, most: number][];
-  /** Processes that may not be signalled. */
-  guarded: number[];
+  /** The superuser's capabilities that go; none for other users. */
+  capabilities: number[];
+  /** Landlock's ruleset in words of 64 bits; left out where the kernel has no Landlock. */
+  ruleset?: number[] | undefined;
+  rules: Rule[];
+  /** Landlock's rules for TCP ports, in words of 64 bits each. */
+  ports: number[][];
+  /** The filter of system calls, base64; left out where the kernel takes none. */
+  filter?: string | undefined;
   /** The program and its arguments. */
   command: string[];
 }
 
 const PR_SET_NO_NEW_PRIVS = 38;
 const PR_CAPBSET_DROP = 24;
-const CAP_DAC_OVERRIDE = 1;
-const LAST_CAPABILITY = 63;
 const SECCOMP_SET_MODE_FILTER = 1;
 /** Without it, older kernels slow the process down by much (Spectre v4), for nothing that it could still learn. */
 const SECCOMP_FILTER_FLAG_SPEC_ALLOW = 4;
+const LANDLOCK_RULE_PATH_BENEATH = 1;
+const LANDLOCK_RULE_NET_PORT = 2;
+const AT_FDCWD = -100;
+const O_WRONLY = 1;
 const O_PATH = 0o10000000;
 const O_CLOEXEC = 0o2000000;
 const F_SETFD = 2;
 const CLOSE_RANGE_CLOEXEC = 4;
-const UNLIMITED = 0xffffffffffffffffn;
 const OUT_OF_MEMORY_FIRST = "500";
 
 const libc = openLibc();
-const numbers = SYSCALLS[process.arch as Architecture];
 const spec = JSON.parse(process.argv[2]!) as LaunchSpec;
+const { numbers } = spec;
 /** What the kernel reads must not be collected before it has. */
 const held: unknown[] = [];
 
@@ -51,10 +53,6 @@ function openLibc() {
     try {
       return dlopen(name, {
         syscall: { args: ["i64", "u64", "u64", "u64", "u64", "u64"], returns: "i64" },
-        open: { args: ["ptr", "i32"], returns: "i32" },
-        close: { args: ["i32"], returns: "i32" },
-        fcntl: { args: ["i32", "i32", "i32"], returns: "i32" },
-        execve: { args: ["ptr", "ptr", "ptr"], returns: "i32" },
         __errno_location: { args: [], returns: "ptr" },
       }).symbols;
     } catch {
@@ -69,110 +67,93 @@ function refuse(why: string): never {
   process.exit(126);
 }
 
-type Word = number | bigint | Uint8Array | BigUint64Array;
-
-function call(name: Syscall, ...words: Word[]): number {
-  const given = [...words, 0, 0, 0, 0, 0].slice(0, 5).map((word) => {
-    if (typeof word === "bigint" || typeof word === "number") return BigInt(word);
-    held.push(word);
-    return BigInt(ptr(word));
-  });
-  return Number(libc.syscall(numbers[name], given[0]!, given[1]!, given[2]!, given[3]!, given[4]!));
+/** @returns what the kernel answers; -1 when it refuses */
+function call(name: Syscall, a: number, b = 0, c = 0, d = 0, e = 0): number {
+  return Number(libc.syscall(numbers[name], a, b, c, d, e));
 }
 
-function must(name: Syscall, ...words: Word[]): number {
-  const answer = call(name, ...words);
+function must(name: Syscall, a: number, b = 0, c = 0, d = 0, e = 0): number {
+  const answer = call(name, a, b, c, d, e);
   return answer < 0 ? refuse(`${name}: errno ${read.i32(libc.__errno_location()!, 0)}`) : answer;
 }
 
-/** Lowers a limit; one that is lower already stays. */
-function limit(resource: number, most: number): void {
-  const now = new BigUint64Array(2);
-  must("prlimit64", 0, resource, 0, now);
-  const lowest = [BigInt(most), now[1]!].reduce((low, each) => (each < low ? each : low), UNLIMITED);
-  must("prlimit64", 0, resource, new BigUint64Array([lowest, lowest]), 0);
-}
-
-/** The superuser's powers go, but for files of other users: those that matter are behind the wall around files. */
-function dropCapabilities(): void {
-  for (let capability = 0; capability <= LAST_CAPABILITY; capability++) {
-    if (capability !== CAP_DAC_OVERRIDE) call("prctl", PR_CAPBSET_DROP, capability);
-  }
-}
-
-/** @returns the descriptor, undefined when there is nothing at the path any more */
-function openPath(path: string, flags: number): number | undefined {
-  const descriptor = libc.open(text(path), O_PATH | flags);
-  return descriptor < 0 ? undefined : descriptor;
-}
-
-function restrictFiles(): void {
-  const { landlock: abi, ports } = spec;
-  const ruleset = rulesetOf(abi, ports !== undefined);
-  const descriptor = must("landlock_create_ruleset", ruleset, ruleset.byteLength, 0);
-  for (const [path, rights] of spec.rules) {
-    const opened = openPath(path, O_CLOEXEC);
-    if (opened === undefined) continue;
-    must("landlock_add_rule", descriptor, RULE_PATH_BENEATH, pathRule(abi, rights, opened), 0);
-    libc.close(opened);
-  }
-  for (const port of ports ?? []) must("landlock_add_rule", descriptor, RULE_NET_PORT, portRule(port), 0);
-  must("landlock_restrict_self", descriptor, 0);
-  libc.close(descriptor);
-}
-
-function filterCalls(): void {
-  const filter = filterOf({
-    architecture: process.arch as Architecture,
-    landlock: spec.landlock,
-    guarded: spec.guarded,
-  });
-  held.push(filter);
-  // struct sock_fprog: how many instructions, and where they are.
-  const program = new BigUint64Array([BigInt(filter.length / 8), BigInt(ptr(filter))]);
-  must("seccomp", SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, program);
-}
-
-function text(value: string): Pointer {
-  const bytes = Buffer.from(`${value}\0`);
+function address(bytes: NodeJS.TypedArray): Pointer {
   held.push(bytes);
   return ptr(bytes);
 }
 
-function list(values: string[]): Pointer {
-  const pointers = new BigUint64Array(values.length + 1);
-  values.forEach((value, index) => {
-    pointers[index] = BigInt(text(value));
-  });
-  held.push(pointers);
-  return ptr(pointers);
+function text(value: string): Pointer {
+  return address(Buffer.from(`${value}\0`));
 }
 
-/** When memory runs out on the whole machine, scripts go before the server. */
+function words(values: number[]): Pointer {
+  return address(new BigUint64Array(values.map(BigInt)));
+}
+
+/** A list of texts that ends with a null pointer. */
+function list(values: string[]): Pointer {
+  return words([...values.map(text), 0]);
+}
+
+/** When memory runs out on the whole machine, scripts go before the server. A container may keep that as it is. */
 function offerToKernel(): void {
-  try {
-    writeFileSync("/proc/self/oom_score_adj", OUT_OF_MEMORY_FIRST);
-  } catch {
-    // A container may keep it as it is.
+  const file = call("openat", AT_FDCWD, text("/proc/self/oom_score_adj"), O_WRONLY | O_CLOEXEC);
+  if (file < 0) return;
+  call("write", file, text(OUT_OF_MEMORY_FIRST), OUT_OF_MEMORY_FIRST.length);
+  call("close", file);
+}
+
+/** Lowers limits; one that is lower already stays. */
+function limit(): void {
+  const bounds = new BigUint64Array(2);
+  const at = address(bounds);
+  for (const [resource, most] of spec.limits) {
+    must("prlimit64", 0, resource, 0, at);
+    const lowest = bounds[1]! < BigInt(most) ? bounds[1]! : BigInt(most);
+    bounds.fill(lowest);
+    must("prlimit64", 0, resource, at);
   }
 }
 
-must("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+function restrictFiles(ruleset: number[]): void {
+  // The rule for its own entry in /proc is bound to what stands for it in memory, which an open descriptor keeps there.
+  call("openat", AT_FDCWD, text("/proc/self"), O_PATH);
+  const descriptor = must("landlock_create_ruleset", words(ruleset), ruleset.length * 8);
+  // struct landlock_path_beneath_attr, which is packed: rights of 64 bits and a descriptor of 32.
+  const rule = new Int32Array(3);
+  const at = address(rule);
+  for (const [path, rights] of spec.rules) {
+    const opened = call("openat", AT_FDCWD, text(path), O_PATH | O_CLOEXEC);
+    // Nothing is there any more.
+    if (opened < 0) continue;
+    rule[0] = rights;
+    rule[2] = opened;
+    must("landlock_add_rule", descriptor, LANDLOCK_RULE_PATH_BENEATH, at);
+    call("close", opened);
+  }
+  for (const port of spec.ports) must("landlock_add_rule", descriptor, LANDLOCK_RULE_NET_PORT, words(port));
+  must("landlock_restrict_self", descriptor);
+  call("close", descriptor);
+}
+
+/** struct sock_fprog: how many instructions of eight bytes, and where they are. */
+function filterCalls(filter: Buffer): void {
+  const program = words([filter.length / 8, address(filter)]);
+  must("seccomp", SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, program);
+}
+
+must("prctl", PR_SET_NO_NEW_PRIVS, 1);
 offerToKernel();
-for (const [resource, most] of spec.limits) limit(resource, most);
-if (process.geteuid?.() === 0) dropCapabilities();
+limit();
+for (const capability of spec.capabilities) call("prctl", PR_CAPBSET_DROP, capability);
 const channel = Number(process.env.NODE_CHANNEL_FD ?? 3);
 call("close_range", channel + 1, 0xffffffff, CLOSE_RANGE_CLOEXEC);
-if (spec.landlock > 0) {
-  // The rule for its own entry in /proc is bound to what stands for it in memory, which an open descriptor keeps there.
-  openPath("/proc/self", 0);
-  restrictFiles();
-}
-libc.fcntl(channel, F_SETFD, 0);
+if (spec.ruleset) restrictFiles(spec.ruleset);
+call("fcntl", channel, F_SETFD, 0);
 const environment = { ...process.env, NODE_CHANNEL_FD: String(channel) };
 const program = text(spec.command[0]!);
 const argv = list(spec.command);
 const envp = list(Object.entries(environment).map(([name, value]) => `${name}=${value}`));
-if (spec.seccomp) filterCalls();
-libc.execve(program, argv, envp);
+if (spec.filter !== undefined) filterCalls(Buffer.from(spec.filter, "base64"));
+call("execve", program, argv, envp);
 refuse(`${spec.command[0]} could not be started: errno ${read.i32(libc.__errno_location()!, 0)}`);

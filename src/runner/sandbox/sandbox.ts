@@ -3,11 +3,13 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { SandboxChoice } from "../types.ts";
 import { bwrapArguments } from "./bwrap.ts";
-import { RIGHTS, type Right, type Rule, wallsOf } from "./landlock.ts";
+import { portRule, type Right, type Rule, rightsIn, rulesetOf, wallsOf } from "./landlock.ts";
 import type { LaunchSpec } from "./launcher.ts";
 import { around, DEVICES, isWithin, systemPaths, withoutLinks } from "./paths.ts";
 import { findPython, type Python } from "./python.ts";
+import { filterOf } from "./seccomp.ts";
 import { type SandboxSupport, sandboxSupport } from "./support.ts";
+import { type Architecture, SYSCALLS } from "./syscalls.ts";
 
 export interface SandboxOptions extends SandboxChoice {
   /** Most bytes of a file that a script writes; 0: no limit. */
@@ -53,6 +55,10 @@ const CORE = 4;
 const PROCESSES = 6;
 const OPEN_FILES = 7;
 
+/** Reading and writing files of other users: those that matter are behind the wall around files. */
+const CAP_DAC_OVERRIDE = 1;
+const LAST_CAPABILITY = 63;
+
 const MAX_OPEN_FILES = 4_096;
 /** The system counts the threads of all processes of a user, of whatever else it runs too. */
 const TASKS_PER_CHILD = 64;
@@ -86,12 +92,20 @@ export function createSandbox(
   }
 
   const data_dir = withoutLinks(options.data_dir);
-  const readable = [...systemPaths(process.geteuid?.() === 0), ...options.read].flatMap((path) =>
+  const isSuperuser = process.geteuid?.() === 0;
+  const readable = [...systemPaths(isSuperuser), ...options.read].flatMap((path) =>
     withoutData(path, data_dir),
   );
   const read = [...readable, process.execPath, runtime, join(runner, "dependencies")];
   const isBoxed = mode === "bwrap";
   const devices = isBoxed ? ["/dev"] : DEVICES;
+  const { landlock } = support;
+  const ruleFor = (path: string, right: Right): Rule => [path, rightsIn(landlock, right)];
+  const rulesFor = (paths: string[], folder: Right, file: Right) =>
+    paths.flatMap((path) => {
+      const stats = statSync(path, { throwIfNoEntry: false });
+      return stats ? [ruleFor(path, stats.isDirectory() ? folder : file)] : [];
+    });
   const common: Rule[] = [
     ...rulesFor(read, "read", "readFile"),
     ...rulesFor(options.write, "write", "device"),
@@ -99,20 +113,25 @@ export function createSandbox(
     // In a namespace of its own a child sees no processes but its own, and no temporary files of others.
     ...(isBoxed ? rulesFor(["/proc"], "read", "read") : []),
     ...(isBoxed ? rulesFor(["/tmp"], "write", "write") : []),
-    ["/proc/self", RIGHTS.read],
+    ruleFor("/proc/self", "read"),
   ];
+  const architecture = process.arch as Architecture;
+  // In a namespace of its own a child does not even see the server, whose number may be that of another process.
+  const guarded = isBoxed ? [] : [process.pid];
   const spec: Omit<LaunchSpec, "rules" | "command"> = {
-    landlock: support.landlock,
-    seccomp: support.seccomp,
-    ports: options.ports,
+    numbers: SYSCALLS[architecture],
+    ruleset: landlock > 0 ? rulesetOf(landlock, options.ports !== undefined) : undefined,
+    ports: wallsOf(landlock).ports ? (options.ports ?? []).map(portRule) : [],
+    filter: support.seccomp
+      ? Buffer.from(filterOf({ architecture, landlock, guarded })).toString("base64")
+      : undefined,
+    capabilities: isSuperuser ? capabilitiesToDrop() : [],
     limits: [
       [CORE, 0],
       [OPEN_FILES, MAX_OPEN_FILES],
       ...(options.max_file_bytes > 0 ? [[FILE_SIZE, options.max_file_bytes] as [number, number]] : []),
       [PROCESSES, runningTasks() + options.max_children * TASKS_PER_CHILD + SPARE_TASKS],
     ],
-    // In a namespace of its own a child does not even see the server, whose number may be that of another process.
-    guarded: isBoxed ? [] : [process.pid],
   };
 
   return {
@@ -123,8 +142,8 @@ export function createSandbox(
     commandFor({ job, code, reach }, program) {
       const own = [code, ...(reach.read ?? [])];
       const write = reach.shared === undefined ? [job] : [job, reach.shared];
-      const rules = [...common, ...own.map((path): Rule => [path, RIGHTS.read])];
-      rules.push(...write.map((path): Rule => [path, RIGHTS.write]));
+      const rules = [...common, ...own.map((path) => ruleFor(path, "read"))];
+      rules.push(...write.map((path) => ruleFor(path, "write")));
       const whole: LaunchSpec = { ...spec, rules, command: program };
       const command = [process.execPath, "--no-install", launcher, JSON.stringify(whole)];
       if (!isBoxed) return command;
@@ -151,12 +170,9 @@ export function whyRefused(mode: SandboxChoice["mode"], support: SandboxSupport)
   return undefined;
 }
 
-function rulesFor(paths: string[], folder: Right, file: Right): Rule[] {
-  return paths.flatMap((path): Rule[] => {
-    const stats = statSync(path, { throwIfNoEntry: false });
-    if (!stats) return [];
-    return [[path, RIGHTS[stats.isDirectory() ? folder : file]]];
-  });
+function capabilitiesToDrop(): number[] {
+  const all = Array.from({ length: LAST_CAPABILITY + 1 }, (_, capability) => capability);
+  return all.filter((capability) => capability !== CAP_DAC_OVERRIDE);
 }
 
 /** What holds with this support, in one line for people. */
