@@ -290,6 +290,7 @@ export function createRunner(options: RunnerOptions): Runner {
       }
       return false;
     },
+    holds: () => sandbox.holds,
     averageMs: () => averageMs,
     stalledMs: () => (busy < options.concurrency ? 0 : performance.now() - lastBegan),
     waiting: () => waiting.map(({ request }) => request.job_id),

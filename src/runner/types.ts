@@ -203,6 +203,8 @@ export interface Runner {
    * @returns false when the job does not run here (any more): it must not be told
    */
   mask(job_id: string, secret: string): boolean;
+  /** In a line, what holds around the processes that run jobs. */
+  holds(): string;
   /** How long a child is busy with a job, smoothed, in milliseconds; waiting does not count. */
   averageMs(): number;
   /** For how long every slot has been busy with the same job, in milliseconds; 0 while one is free. */

@@ -64,14 +64,14 @@ const MAX_OPEN_FILES = 4_096;
 const TASKS_PER_CHILD = 64;
 const SPARE_TASKS = 4_096;
 
-/** @param launcher the launcher's program · @param runner the runner's folder @param runtime the children's programs */
+/** @param launcher the launcher's program · @param runner the runner's folder · @param runtime the children's programs · @param support of this machine */
 export function createSandbox(
   options: SandboxOptions,
   launcher: string,
   runner: string,
   runtime: string,
+  support: SandboxSupport = sandboxSupport(),
 ): Sandbox {
-  const support = sandboxSupport();
   let asked: Promise<Python | undefined> | undefined;
   const python = () => {
     asked ??= findPython();
