@@ -6,7 +6,7 @@ import { examples, inWorkspace, noun, type WorkspaceOptions, withClient, workspa
 import type { JobRef } from "../jobs/follow.ts";
 import { findJobs, type ListOptions, readFilter } from "../jobs/list.ts";
 import { endLike, tellOutcome } from "../jobs/outcome.ts";
-import { nameOf, paintState, STATES, stateOf, summary, tookOf, whenOf } from "../jobs/summary.ts";
+import { logHeader, nameOf, paintState, STATES, stateOf, summary, tookOf, whenOf } from "../jobs/summary.ts";
 import { readJob, untilEnded } from "../jobs/wait.ts";
 import { CliError, usageError } from "../terminal/failure.ts";
 import { note, print, printJson, printTable } from "../terminal/output.ts";
@@ -63,6 +63,7 @@ const logs = inWorkspace("logs", "print the log of a job")
   .addHelpText("after", examples("svc job logs $ID --workspace acme", "svc job logs $ID --follow"))
   .action((id: string, options: WorkspaceOptions & { follow?: boolean }) =>
     withJob(id, options, async (client, job) => {
+      if (process.stdout.isTTY && !options.json) print(logHeader(await readJob(client, job)));
       const ended = options.follow
         ? await untilEnded(client, job, options.json ? undefined : process.stdout)
         : undefined;

@@ -82,6 +82,7 @@ export function summary(job: JobRecord, width: number): string {
     ["took", tookOf(job) || undefined],
     ["worker", job.worker],
     ["tag", job.tag],
+    ["walls", job.isolation],
     ["labels", job.labels?.join(", ")],
     ["parent", job.parent_job],
     ["canceled", job.canceled ? `by ${job.canceled_by}: ${job.canceled_reason}` : undefined],
@@ -95,6 +96,12 @@ export function summary(job: JobRecord, width: number): string {
     ...section("args", excerpt(job.args, width, `svc job get ${job.id} --json`)),
     ...ending(job, width),
   ].join("\n");
+}
+
+/** What stands above a job's log on a terminal. */
+export function logHeader({ id, tag, worker, isolation }: JobRecord): string {
+  const facts = [`job ${id}`, `tag ${tag}`, worker && `worker ${worker}`, isolation && `walls: ${isolation}`];
+  return chalk.dim(oneLine(facts.filter(Boolean).join(" · ")));
 }
 
 function ending(job: JobRecord, width: number): string[] {

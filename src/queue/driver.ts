@@ -82,6 +82,7 @@ export interface Finish {
   completed_at: Date;
   duration_ms: number;
   mem_peak_kb: number | null;
+  isolation: string | null;
   preprocessed: boolean | null;
   args: string | null;
   labels: string[] | null;
@@ -99,6 +100,7 @@ const finish = statement<Record<keyof Finish, unknown>, { id: string }[]>((q) =>
       completed_at: p("completed_at") as never,
       duration_ms: p("duration_ms") as never,
       mem_peak_kb: p("mem_peak_kb") as never,
+      isolation: p("isolation") as never,
       preprocessed: p("preprocessed") as never,
       args: sql`coalesce(${p("args")}, ${jobs.args})`,
       // Headers of a sender, which nobody reads any more, may hold its secrets.

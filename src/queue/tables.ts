@@ -73,6 +73,8 @@ export const jobs = table(
     /** Times it was put back because its worker was lost. */
     attempts: integer("attempts").notNull().default(0),
     mem_peak_kb: integer("mem_peak_kb"),
+    /** In a line, what held around the process that ran it; set at its end. */
+    isolation: text("isolation"),
     labels: json<string[]>("labels"),
     deleted: boolean("deleted").notNull().default(false),
   },

@@ -79,6 +79,7 @@ async function store(app: App, job: Job, ending: Ending, output: Output | undefi
     completed_at,
     duration_ms: completed_at.getTime() - (job.started_at ?? completed_at).getTime(),
     mem_peak_kb: ending.mem_peak_kb ?? null,
+    isolation: ending.isolation ?? null,
     preprocessed: ending.preprocessed_args === undefined ? null : true,
     args: ending.preprocessed_args ?? null,
     labels: labelsOf(result),

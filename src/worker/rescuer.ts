@@ -75,6 +75,7 @@ export function createRescuer(app: App): Rescuer {
         completed_at: now,
         duration_ms: now.getTime() - (job.started_at ?? now).getTime(),
         mem_peak_kb: null,
+        isolation: null,
         preprocessed: null,
         args: null,
         labels: null,

@@ -136,6 +136,7 @@ describe("of a workspace with jobs of every kind", () => {
       "took      .* m?s",
       "worker    .+",
       "tag       bun",
+      "walls     .+",
       "",
       "args",
       String.raw`  \{\}`,

@@ -49,3 +49,19 @@ test("a list is a table that fits", async () => {
   expect(lines[0]).toMatch(/^METHOD +PATH +ACCESS +FILE/);
   expect(lines.filter((line) => line.length > 80)).toEqual([]);
 }, 30_000);
+
+test("above a job's log stands what it is and what held around it; a pipe gets the log alone", async () => {
+  using place = newPlace();
+  await place.file("says.ts", `export const main = () => console.log("a word")`);
+  const { err, out } = await place.svc(["run", "says.ts", "--json"]);
+  const id = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(
+    `${err}${out}${(await place.svc(["job", "list"])).out}`,
+  )?.[0];
+  expect(id).toBeString();
+  using session = sitDown(place, ["job", "logs", id!]);
+  await session.sees("a word");
+  const { shown } = await session.ended();
+  const text = shown.replaceAll(/\s+/g, " ");
+  expect(text).toMatch(new RegExp(`^job ${id} · tag \\S+ · worker \\S+ · walls: .+ a word $`));
+  expect((await place.svc(["job", "logs", id!])).out).toBe("a word\n");
+}, 30_000);

@@ -74,6 +74,34 @@ test("a script's own limit of memory is stored with it, and cannot be too small 
   expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("must be 64 MB or more")]);
 });
 
+test("the record of a job that ran in a process says what held around it, and its export too", async () => {
+  await deploy(
+    ask,
+    "acme",
+    "u/admin/records",
+    "export const main = (fails: boolean) => { if (fails) throw new Error() }",
+  );
+  const isolation = isWalled
+    ? expect.stringMatching(/^files \(Landlock \d+\), .*limits$/)
+    : expect.any(String);
+  for (const fails of [false, true]) {
+    const id = (await ask("POST", "/w/acme/jobs/run/p/u/admin/records", { fails })).text;
+    const record = await until(async () => {
+      const job = (await ask("GET", `/w/acme/jobs_u/get/${id}`)).json();
+      return job.type === "CompletedJob" ? job : undefined;
+    }, "the job");
+    expect(record).toMatchObject({ success: !fails, isolation });
+  }
+  const flow = { modules: [{ id: "a", value: { type: "identity" } }] };
+  await ask("POST", "/w/acme/jobs/run_wait_result/preview_flow", { value: flow });
+  const listed = (await ask("GET", "/w/acme/jobs/list?has_null_parent=true&per_page=1")).json();
+  expect(listed[0].isolation).toBeUndefined();
+  const exported = (await ask("GET", "/w/acme/jobs/completed/export")).json();
+  expect(
+    exported.find((job: { script_path?: string }) => job.script_path === "u/admin/records"),
+  ).toMatchObject({ isolation });
+});
+
 test.if(isWalled)(
   "what the steps of a flow share is open to them, and those of other flows closed",
   async () => {

@@ -54,6 +54,8 @@ export const JobRecord = z
     language: z.string().optional(),
     visible_to_owner: z.boolean(),
     mem_peak: z.number().optional(),
+    /** In a line, what held around the process that ran it. */
+    isolation: z.string().optional(),
     tag: z.string(),
     priority: z.number().optional(),
     self_wait_time_ms: z.number().optional(),
@@ -112,6 +114,7 @@ export function toSummary(job: LightJob): JobRecord {
     language: job.language ?? undefined,
     visible_to_owner: job.visible_to_owner,
     mem_peak: job.mem_peak_kb ?? undefined,
+    isolation: job.isolation ?? undefined,
     tag: job.tag,
     priority: job.priority || undefined,
     self_wait_time_ms: job.started_at ? job.started_at.getTime() - job.scheduled_for.getTime() : undefined,

@@ -10,6 +10,7 @@ export const UNFINISHED = {
   canceled_reason: null,
   attempts: 0,
   mem_peak_kb: null,
+  isolation: null,
   labels: null,
   deleted: false,
   concurrency_blocked: false,
