@@ -2,16 +2,20 @@
  * What the walls around scripts cost: two servers, one with them and one without, asked in turns, so that both see the
  * same machine. Warm: the throughput of a script that does nothing. Cold: its first call in a new process, which was
  * started ahead, as by default, or was not. Of calls that are counted one by one the fastest quarter stands for all: what
- * others do on the machine at the time is left out.
+ * others do on the machine at the time is left out. The processor time of the processes that ran them does not hang on
+ * what else the machine does at all.
  *
  *   bun run build && bun test/bench/sandbox.ts
  */
+import { readFileSync } from "node:fs";
 import { type Bench, load, startServer } from "./processes.ts";
 
 const ROUNDS = 12;
 const REQUESTS = 4_000;
 const COLD_CALLS = 60;
 const AHEAD_MS = 100;
+/** The kernel counts processor time for programs in these (USER_HZ). */
+const TICK_MS = 10;
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
 const at = (values: number[], part: number) =>
@@ -42,6 +46,13 @@ async function coldMs(server: Bench): Promise<number> {
   const began = performance.now();
   await server.post("/jobs/run_wait_result/p/u/ann/cold", {});
   return performance.now() - began;
+}
+
+/** Processor time of all ended processes below a server: fields 16 and 17 of its entry (proc_pid_stat(5)). */
+function endedCpuMs({ pid }: Bench): number {
+  const text = readFileSync(`/proc/${pid}/stat`, "latin1");
+  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[13]) + Number(fields[14])) * TICK_MS;
 }
 
 interface Pair {
@@ -82,10 +93,17 @@ async function measureWarm(pair: Pair): Promise<void> {
 }
 
 async function measureCold(pair: Pair, how: string): Promise<void> {
+  const before = { walls: endedCpuMs(pair.walls), none: endedCpuMs(pair.none) };
   const found = await inTurns(pair, COLD_CALLS, coldMs);
+  // Until the last ones have been waited for.
+  await Bun.sleep(AHEAD_MS);
+  const cpuOf = (name: "walls" | "none") => (endedCpuMs(pair[name]) - before[name]) / COLD_CALLS;
+  const cpu = (cpuOf("walls") - cpuOf("none")).toFixed(1);
   const [walls, none] = [at(found.walls, 0.25), at(found.none, 0.25)];
   const more = (walls - none).toFixed(1);
-  say(`cold, ${how}: ${walls.toFixed(1)} ms behind walls, ${none.toFixed(1)} ms without: ${more} ms more`);
+  say(
+    `cold, ${how}: ${walls.toFixed(1)} ms behind walls, ${none.toFixed(1)} ms without: ${more} ms more, and ${cpu} ms more of processor time for each`,
+  );
 }
 
 await withPair(2, async (pair) => {
