@@ -9,7 +9,7 @@ import type { RuntimeFiles } from "./runtime-files.ts";
 import type { Python } from "./sandbox/python.ts";
 import type { Watched } from "./sandbox/watch.ts";
 import { MaskedText } from "./secrets.ts";
-import { share } from "./shared-folder.ts";
+import { share, sharedFolder } from "./shared-folder.ts";
 import { runShell } from "./shell.ts";
 import type { JobError, JobLimits, RunnableVersion, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
 import type { VersionFiles } from "./version-files.ts";
@@ -308,8 +308,10 @@ export class JobRun implements Watched {
     return this.#stopping || this.#settled ? undefined : this.#child?.pid;
   }
 
-  get folder(): string | undefined {
-    return this.#child?.folder;
+  get folders(): string[] {
+    if (!this.#child) return [];
+    const { folder, shared } = this.#child;
+    return shared === undefined ? [folder] : [folder, sharedFolder(this.#o.options.directory, shared)];
   }
 
   get since(): number {

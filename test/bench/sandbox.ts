@@ -7,15 +7,13 @@
  *
  *   bun run build && bun test/bench/sandbox.ts
  */
-import { readFileSync } from "node:fs";
+import { treeOf, usageOf } from "../../src/runner/sandbox/process-tree.ts";
 import { type Bench, load, startServer } from "./processes.ts";
 
 const ROUNDS = 12;
 const REQUESTS = 4_000;
 const COLD_CALLS = 60;
 const AHEAD_MS = 100;
-/** The kernel counts processor time for programs in these (USER_HZ). */
-const TICK_MS = 10;
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
 const at = (values: number[], part: number) =>
@@ -48,17 +46,15 @@ async function coldMs(server: Bench): Promise<number> {
   return performance.now() - began;
 }
 
-/** Processor time of all ended processes below a server: fields 16 and 17 of its entry (proc_pid_stat(5)). */
-function endedCpuMs({ pid }: Bench): number {
-  const text = readFileSync(`/proc/${pid}/stat`, "latin1");
-  const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[13]) + Number(fields[14])) * TICK_MS;
-}
+/** Processor time of a server with all that it has started so far. */
+const cpuMs = ({ pid }: Bench) => usageOf(treeOf(pid)).cpu_s * 1000;
 
 interface Pair {
   walls: Bench;
   none: Bench;
 }
+
+const cpuOf = ({ walls, none }: Pair) => ({ walls: cpuMs(walls), none: cpuMs(none) });
 
 /** Which of the two is first changes from turn to turn. */
 async function inTurns(servers: Pair, times: number, measure: (server: Bench) => Promise<number>) {
@@ -84,21 +80,24 @@ async function withPair(blank_children: number, measure: (pair: Pair) => Promise
 
 async function measureWarm(pair: Pair): Promise<void> {
   for (const server of Object.values(pair)) await throughput(server);
+  const before = cpuOf(pair);
   const { walls, none } = await inTurns(pair, ROUNDS, throughput);
+  const after = cpuOf(pair);
+  const cpu = ((after.none - before.none) / (after.walls - before.walls)).toFixed(2);
   const ratios = walls.map((value, turn) => value / none[turn]!);
   const [low, middle, high] = [0.25, 0.5, 0.75].map((part) => at(ratios, part).toFixed(2));
   say(
-    `warm: ${middle} of the throughput without walls (quartiles ${low} and ${high}); ${at(walls, 0.5).toFixed(0)}/s`,
+    `warm: ${middle} of the throughput without walls (quartiles ${low} and ${high}); ${at(walls, 0.5).toFixed(0)}/s; ${cpu} by processor time`,
   );
 }
 
 async function measureCold(pair: Pair, how: string): Promise<void> {
-  const before = { walls: endedCpuMs(pair.walls), none: endedCpuMs(pair.none) };
+  const before = cpuOf(pair);
   const found = await inTurns(pair, COLD_CALLS, coldMs);
   // Until the last ones have been waited for.
   await Bun.sleep(AHEAD_MS);
-  const cpuOf = (name: "walls" | "none") => (endedCpuMs(pair[name]) - before[name]) / COLD_CALLS;
-  const cpu = (cpuOf("walls") - cpuOf("none")).toFixed(1);
+  const after = cpuOf(pair);
+  const cpu = ((after.walls - before.walls - (after.none - before.none)) / COLD_CALLS).toFixed(1);
   const [walls, none] = [at(found.walls, 0.25), at(found.none, 0.25)];
   const more = (walls - none).toFixed(1);
   say(

@@ -145,6 +145,20 @@ if (process.platform !== "linux") {
     }, 30_000);
   });
 
+  test("what a flow's jobs share counts as the disk that the one takes that runs", async () => {
+    const content = `import { writeFileSync } from "node:fs";
+      export async function main() {
+        for (let n = 0; n < 30; n++) { writeFileSync("shared/file" + n, new Uint8Array(20 << 20)); await Bun.sleep(20) }
+        await Bun.sleep(9_000);
+      }`;
+    const step = { id: "a", value: { type: "rawscript", language: "bun", content, input_transforms: {} } };
+    const value = { same_worker: true, modules: [step] };
+    const { text } = await scripts.ask("POST", "/jobs/run_wait_result/preview_flow", { value });
+    expect(JSON.parse(text).error).toMatchObject({ name: "DiskQuotaExceeded" });
+    const files = () => readdirSync(join(place.data_dir, "runner/shared"), { recursive: true });
+    await until(() => (files().some((name) => String(name).includes("file")) ? undefined : true), "it to go");
+  }, 30_000);
+
   test("processor time beyond the limit ends the job", async () => {
     const error = await errorOf("export const main = () => { for (;;); }");
     expect(error).toMatchObject({

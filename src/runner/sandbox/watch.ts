@@ -11,8 +11,8 @@ export interface Watched {
   readonly job_id: string;
   /** Its process; undefined before it has one. */
   readonly pid: number | undefined;
-  /** What it writes to. */
-  readonly folder: string | undefined;
+  /** What it writes to: its own, and what it shares with the other jobs of its flow. */
+  readonly folders: string[];
   readonly limits: JobLimits;
   /** Since when it runs, on the clock of `performance.now()`. */
   readonly since: number;
@@ -77,8 +77,9 @@ export function createWatch(directory: string): Watch {
     free = now;
     for (const job of jobs) {
       const { disk_mb } = job.limits;
-      if (job.folder === undefined || disk_mb === 0) continue;
-      const bytes = await folderBytes(job.folder, disk_mb * MB, MAX_FILES);
+      if (disk_mb === 0) continue;
+      let bytes = 0;
+      for (const folder of job.folders) bytes += await folderBytes(folder, disk_mb * MB, MAX_FILES);
       if (bytes > disk_mb * MB) job.fail(diskFull(bytes, disk_mb));
     }
   }
