@@ -33,6 +33,9 @@ const AF_NETLINK = 16;
 const SOCK_TYPE_MASK = 0xf;
 const SOCK_STREAM = 1;
 const SOCK_SEQPACKET = 5;
+/** Commands of fcntl(2) and ioctl(2) that have the kernel signal another process: F_SETOWN and F_SETSIG and their like. */
+const SIGNALLING_FCNTL = [8, 10, 15];
+const SIGNALLING_IOCTL = [0x8901, 0x8902];
 /** CLONE_NEWTIME, NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET. */
 const NEW_NAMESPACES = 0x7e020080;
 
@@ -75,6 +78,9 @@ const REFUSED: Syscall[] = [
 /** Programs do without these when a kernel does not have them; their arguments cannot be judged from here. */
 const UNKNOWN: Syscall[] = ["io_uring_setup", "io_uring_enter", "io_uring_register", "clone3"];
 
+/** Calls that say when a process runs; the first argument is its id, 0 the caller itself. */
+const SCHEDULING: Syscall[] = ["sched_setscheduler", "sched_setparam", "sched_setattr", "sched_setaffinity"];
+
 /** Calls that signal a process whose id is their first argument. */
 const SIGNALS: Syscall[] = ["kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open"];
 
@@ -111,6 +117,19 @@ export function filterOf({ architecture, landlock, guarded }: FilterOptions): Ui
   on("clone", [[LOAD, 0, 0, argument(0)], [ANY_BIT, 0, 1, NEW_NAMESPACES], refuse(EPERM), allow()]);
   // The limits of any process of the same user could be set otherwise.
   on("prlimit64", oneOf(argument(0), [0], EPERM));
+  // Nor may others of the user be slowed down.
+  for (const call of SCHEDULING) on(call, oneOf(argument(0), [0], EPERM));
+  for (const call of ["setpriority", "ioprio_set"] as const) {
+    const isMine = oneOf(argument(1), [0], EPERM);
+    on(call, [
+      [LOAD, 0, 0, argument(0)],
+      [EQUALS, 0, isMine.length, whoseOwn(call)],
+      ...isMine,
+      refuse(EPERM),
+    ]);
+  }
+  on("fcntl", noneOf(argument(1), SIGNALLING_FCNTL, EPERM));
+  on("ioctl", noneOf(argument(1), SIGNALLING_IOCTL, EPERM));
   // With -1 goes everything that the user may signal.
   const whole = [-1, ...guarded.flatMap((pid) => [pid, -pid])];
   for (const call of SIGNALS) on(call, noneOf(argument(0), call === "kill" ? whole : guarded, EPERM));
@@ -120,6 +139,11 @@ export function filterOf({ architecture, landlock, guarded }: FilterOptions): Ui
   for (const call of UNKNOWN) on(call, [refuse(ENOSYS)]);
   program.push(allow());
   return encoded(program);
+}
+
+/** What names a process by its id: PRIO_PROCESS, IOPRIO_WHO_PROCESS. */
+function whoseOwn(call: "setpriority" | "ioprio_set"): number {
+  return call === "setpriority" ? 0 : 1;
 }
 
 function refuse(errno: number): Instruction {

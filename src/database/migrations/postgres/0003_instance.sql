@@ -375,6 +375,7 @@ ALTER TABLE "tokens" ADD COLUMN "notified_at" timestamp(3) with time zone;--> st
 ALTER TABLE "users" ADD COLUMN "tutorial_progress" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "workspaces" ADD COLUMN "storage_folder" text;--> statement-breakpoint
 ALTER TABLE "jobs" ADD COLUMN "request_id" text;--> statement-breakpoint
+ALTER TABLE "jobs" ADD COLUMN "isolation" text;--> statement-breakpoint
 CREATE INDEX "critical_alerts_by_key" ON "critical_alerts" USING btree ("key","acknowledged");--> statement-breakpoint
 CREATE INDEX "critical_alerts_untold" ON "critical_alerts" USING btree ("next_try_at") WHERE next_try_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "app_versions_by_app" ON "app_versions" USING btree ("app_id","id");--> statement-breakpoint

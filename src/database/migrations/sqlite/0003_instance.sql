@@ -397,4 +397,5 @@ CREATE INDEX `tokens_by_expiration` ON `tokens` (`expiration`);--> statement-bre
 ALTER TABLE `users` ADD `tutorial_progress` integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE `workspaces` ADD `storage_folder` text;--> statement-breakpoint
 ALTER TABLE `jobs` ADD `request_id` text;--> statement-breakpoint
+ALTER TABLE `jobs` ADD `isolation` text;--> statement-breakpoint
 CREATE INDEX `workspace_members_by_email` ON `workspace_members` (`email`);
