@@ -1,5 +1,5 @@
 /** The walls around children, as the pool sees them: what is to hold, what does, and how a child is started behind it. */
-import { readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { SandboxChoice } from "../types.ts";
 import { bwrapArguments } from "./bwrap.ts";
@@ -50,6 +50,9 @@ export interface Sandbox {
 }
 
 /** RLIMIT_…, of the same number on all processors that are built for. */
+/** From this version on Landlock itself keeps signals to what a script has started. */
+const SCOPED_SIGNALS = 6;
+
 const FILE_SIZE = 1;
 const CORE = 4;
 const PROCESSES = 6;
@@ -117,7 +120,7 @@ export function createSandbox(
   ];
   const architecture = process.arch as Architecture;
   // In a namespace of its own a child does not even see the server, whose number may be that of another process.
-  const guarded = isBoxed ? [] : [process.pid];
+  const guarded = isBoxed ? [] : landlock < SCOPED_SIGNALS ? ownThreads() : [process.pid];
   const spec: Omit<LaunchSpec, "rules" | "command"> = {
     numbers: SYSCALLS[architecture],
     ruleset: landlock > 0 ? rulesetOf(landlock, options.ports !== undefined) : undefined,
@@ -198,4 +201,9 @@ function runningTasks(): number {
   } catch {
     return 0;
   }
+}
+
+/** A signal to a thread is one to its process. */
+function ownThreads(): number[] {
+  return readdirSync("/proc/self/task").map(Number);
 }
