@@ -89,6 +89,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
     database_url: config.database_url,
     max_bytes: config.max_database_mb * MB,
     max_connections: config.database_connections,
+    lease_s: config.lease_s,
   });
   const app = { config, db, log } as { -readonly [K in keyof App]: App[K] };
   app.events = createEvents();

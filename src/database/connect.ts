@@ -19,6 +19,8 @@ export interface ConnectOptions {
   database_url: string | undefined;
   max_bytes: number;
   max_connections: number;
+  /** How long a process that says nothing may keep what it holds. */
+  lease_s?: number;
 }
 
 /**
@@ -28,7 +30,9 @@ export interface ConnectOptions {
 export async function connect(options: ConnectOptions): Promise<Database> {
   if (dialect === "postgres") {
     const { openPostgres } = await import("./postgres.ts");
-    return openPostgres({ url: options.database_url!, max_connections: options.max_connections });
+    const { database_url, max_connections, lease_s } = options;
+    const most = lease_s === undefined ? {} : { max_pause_ms: lease_s * 1000 };
+    return openPostgres({ url: database_url!, max_connections, ...most });
   }
   mkdirSync(options.data_dir, { recursive: true, mode: 0o700 });
   refuseMoved(options.data_dir);

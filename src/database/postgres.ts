@@ -21,6 +21,11 @@ import {
 export interface PostgresOptions {
   url: string;
   max_connections: number;
+  /**
+   * How long, in milliseconds, a transaction may stand still before the database ends it: a machine that was stopped or
+   * cut off in the middle of one holds locks that nobody else gets past. Absent: for as long as it likes.
+   */
+  max_pause_ms?: number;
 }
 
 /** What the database's own list of connections calls those of a server. */
@@ -36,7 +41,10 @@ export function openPostgres(options: PostgresOptions): Database {
     url: options.url,
     max: options.max_connections,
     bigint: false,
-    connection: { application_name: APPLICATION },
+    connection: {
+      application_name: APPLICATION,
+      idle_in_transaction_session_timeout: options.max_pause_ms ?? 0,
+    },
   });
   const db = drizzle({ client });
   const counters = newCommitStats();
