@@ -6,6 +6,7 @@ import type { App } from "./context.ts";
 import { followClock } from "./database/clock.ts";
 import { connect } from "./database/connect.ts";
 import { migrate } from "./database/migrate.ts";
+import { followQuestions } from "./events/asking.ts";
 import { createEvents } from "./events/events.ts";
 import { followForgetting } from "./events/forgetting.ts";
 import { openRelay } from "./events/relay.ts";
@@ -121,6 +122,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
     started.push(() => app.relay.stop());
     app.events.onAnyFinished(({ id }) => app.relay.tell("ended", id));
     followForgetting(app);
+    followQuestions(app);
     app.settings = await openSettings(app);
     started.push(async () => app.settings.stop());
     started.push(() => backgroundSettled(app));

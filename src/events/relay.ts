@@ -14,6 +14,8 @@ import type { Log } from "../lib/log.ts";
 const CHANNEL = "svc";
 /** PostgreSQL takes fewer than 8,000 bytes. */
 const MAX_BYTES = 7_800;
+/** Of brackets, quotes and commas around the messages of one payload. */
+const FRAME_BYTES = 5;
 /** How often each server hears itself, and after how long without that it counts as deaf. */
 const BEAT_MS = 2_000;
 const DEAF_MS = 7_000;
@@ -52,7 +54,10 @@ export async function openRelay(db: Database, log: Log, listens: boolean): Promi
 
   function tell(topic: string, ...words: string[]): void {
     if (pending.size >= MAX_PENDING) pending = new Set([JSON.stringify([GAP])]);
-    pending.add(JSON.stringify([topic, ...words]));
+    const message = JSON.stringify([topic, ...words]);
+    // What cannot be told word by word makes the others look for themselves: it must not hold up all that follows.
+    const isTooLong = me.length + FRAME_BYTES + Buffer.byteLength(message) > MAX_BYTES;
+    pending.add(isTooLong ? JSON.stringify([GAP]) : message);
     telling ??= tellAll();
   }
 
@@ -77,7 +82,7 @@ export async function openRelay(db: Database, log: Log, listens: boolean): Promi
 
   function nextPayload(): { text: string; messages: string[] } {
     const messages: string[] = [];
-    let bytes = me.length + 4;
+    let bytes = me.length + FRAME_BYTES;
     for (const message of pending) {
       bytes += Buffer.byteLength(message) + 1;
       if (bytes > MAX_BYTES && messages.length > 0) break;
@@ -87,12 +92,16 @@ export async function openRelay(db: Database, log: Log, listens: boolean): Promi
   }
 
   function hear(payload: string): void {
-    const [from, ...messages] = JSON.parse(payload) as [string, ...string[][]];
-    if (from === me) {
+    const told = readPayload(payload);
+    if (!told) {
+      log.warn({ bytes: payload.length }, `somebody else speaks in the database's channel "${CHANNEL}"`);
+      return;
+    }
+    if (told.from === me) {
       heardAt = performance.now();
       return;
     }
-    for (const [topic, ...words] of messages) {
+    for (const [topic, ...words] of told.messages) {
       if (topic === GAP) gap();
       for (const hearer of hearers.get(topic!) ?? []) hearer(...words);
     }
@@ -122,4 +131,14 @@ export async function openRelay(db: Database, log: Log, listens: boolean): Promi
       await listening?.stop();
     },
   };
+}
+
+/** Undefined for what no server wrote: anybody who may use the database may speak in its channels. */
+function readPayload(payload: string): { from: string; messages: string[][] } | undefined {
+  try {
+    const [from, ...messages] = JSON.parse(payload) as [string, ...string[][]];
+    return typeof from === "string" && messages.every(Array.isArray) ? { from, messages } : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -5,6 +5,7 @@ import { randomText, sha256 } from "../../lib/ids.ts";
 import type { RunnerOptions } from "../../runner/types.ts";
 import { users } from "../users/tables.ts";
 import { forgetTokens, type KnownToken, rememberToken, tokenCache } from "./cache.ts";
+import { jobElsewhere, mayBeJobElsewhere, newJobToken } from "./job-tokens.ts";
 import { endOf } from "./lifetime.ts";
 import { tokens } from "./tables.ts";
 
@@ -24,7 +25,9 @@ export function resolveToken(app: App, value: string): Identity | undefined | Pr
   if (job) return job;
   const entry = cache.entries.get(hash);
   const now = app.clock();
-  if (!entry || entry.until <= now.getTime()) return loadToken(app, hash);
+  if (!entry || entry.until <= now.getTime()) {
+    return mayBeJobElsewhere(app, value) ? jobElsewhere(app, hash) : loadToken(app, hash);
+  }
   if (!entry.known || isOver(app, entry.known, now)) return undefined;
   if (!cache.used.has(hash)) cache.used.set(hash, now);
   return entry.known.identity;
@@ -150,7 +153,7 @@ export async function revokeSessions(
  */
 export function createJobTokens(app: App): RunnerOptions["mintToken"] {
   return ({ workspace_id, permissioned_as, email }) => {
-    const value = randomText(TOKEN_LENGTH);
+    const value = newJobToken(app);
     const hash = sha256(value);
     const { jobs } = tokenCache(app);
     return {

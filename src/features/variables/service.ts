@@ -12,6 +12,7 @@ import { canRead, canWrite, readableBy, requireManage } from "../permissions.ts"
 import { resources } from "../resources/tables.ts";
 import { checkScopes } from "../tokens/scopes.ts";
 import { decryptSecret, encryptSecret, renewed } from "../workspaces/secrets.ts";
+import { maskFor } from "./masked.ts";
 import { type Variable, variables } from "./tables.ts";
 import { rememberTold, wasTold } from "./told.ts";
 import { openValue } from "./value.ts";
@@ -216,8 +217,10 @@ export async function readValue(ctx: WorkspaceContext, stored: Variable): Promis
   const audited = { resource: row.path, as: SECRET_READ, lazy };
   const value = await ctx.write(audited, (tx) => openValue(ctx.app, row, tx));
   if (!job) return value;
-  if (!ctx.app.runner.mask(job.id, value)) {
-    throw new Unauthorized("the job that asks for the secret has ended");
+  if (!(await maskFor(ctx.app, job.id, value))) {
+    throw new Unauthorized("the job that asks for the secret has ended, or its machine cannot mask it", {
+      hint: "a job asks for secrets at BASE_INTERNAL_URL, which is on its own machine",
+    });
   }
   if (!lazy) rememberTold(ctx.app, job.id, row);
   return value;
