@@ -12,6 +12,7 @@ import type { Job } from "../../queue/tables.ts";
 import type { ParameterBinding } from "../../runner/types.ts";
 import { canRead, requireManage, requireWrite } from "../permissions.ts";
 import { getVariable } from "../variables/service.ts";
+import { retireChildren } from "../workers/children.ts";
 import type { NewScript } from "./records.ts";
 import { type Script, scripts } from "./tables.ts";
 import { findLatest, findLive, findVersion, forgetScript, toRunnable } from "./versions.ts";
@@ -280,5 +281,5 @@ export async function archiveByHash(ctx: WorkspaceContext, hash: string): Promis
 
 function retire(app: App, row: Script, hash: string): void {
   forgetScript(app, row.workspace_id, row.path, hash);
-  app.runner.retire({ workspace_id: row.workspace_id, version_id: hash });
+  retireChildren(app, { workspace_id: row.workspace_id, version_id: hash });
 }

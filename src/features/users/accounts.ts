@@ -10,6 +10,7 @@ import { auditLog } from "../audit/tables.ts";
 import { instanceGroupMembers } from "../groups/tables.ts";
 import { oauthLogins } from "../oauth/tables.ts";
 import { tokens } from "../tokens/tables.ts";
+import { retireChildren } from "../workers/children.ts";
 import { forgetMembers } from "../workspaces/members.ts";
 import { workspaceInvites, workspaceMembers } from "../workspaces/tables.ts";
 import { type Departure, departFrom, finishDepartures } from "./departure.ts";
@@ -133,7 +134,7 @@ export async function deleteAccount(ctx: UserContext, given: string): Promise<vo
     }
     const deleted = await deleteAllTokens(app, tx, email);
     await tx.delete(users).where(eq(users.email, email));
-    tx.afterCommit(() => app.runner.retire({ email }));
+    tx.afterCommit(() => retireChildren(app, { email }));
     const kept = departures.map(({ person }) => `${person.workspace_id}:u/${person.username}/`);
     audited.parameters = {
       kept_for_admins: kept.join(" "),

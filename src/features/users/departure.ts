@@ -17,6 +17,7 @@ import type { Tx } from "../../database/database.ts";
 import { forgetPerson } from "../acls/names.ts";
 import { forgetTokens } from "../tokens/cache.ts";
 import { tokens } from "../tokens/tables.ts";
+import { retireChildren } from "../workers/children.ts";
 import { forgetMembers } from "../workspaces/members.ts";
 import { workspaceMembers } from "../workspaces/tables.ts";
 import { requireOtherAdmin } from "./last-admin.ts";
@@ -55,7 +56,7 @@ export async function departFrom(app: App, tx: Tx, person: Person, by: string): 
       app,
       ended.map(({ hash }) => hash),
     );
-    app.runner.retire({ workspace_id, email });
+    retireChildren(app, { workspace_id, email });
   });
   return { person, runs, tokens: ended.length };
 }

@@ -11,6 +11,7 @@ import { forgetTokens, tokenCache } from "../tokens/cache.ts";
 import { revokeSessions } from "../tokens/service.ts";
 import { tokens } from "../tokens/tables.ts";
 import { recordInstanceEvent } from "../webhooks/instance-events.ts";
+import { retireChildren } from "../workers/children.ts";
 import { users } from "./tables.ts";
 
 /** What a password may be checked with: argon2 (PHC string) or bcrypt. */
@@ -105,7 +106,7 @@ async function overwrite(ctx: UserContext, given: ExportedUser[]): Promise<numbe
       const is = rows.get(was.email);
       const isSame = is?.password_hash === was.password_hash && is?.login_type === was.login_type;
       if (is && !isSame) await revokeSessions(app, tx, was.email, undefined);
-      if (!isSame) tx.afterCommit(() => app.runner.retire({ email: was.email }));
+      if (!isSame) tx.afterCommit(() => retireChildren(app, { email: was.email }));
     }
     const known = new Set(before.map(({ email }) => email));
     for (const row of rows.values()) {

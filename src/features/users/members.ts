@@ -4,6 +4,7 @@ import type { App, Member, WorkspaceContext } from "../../context.ts";
 import type { Reader } from "../../database/database.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
 import { rightsOf } from "../permissions.ts";
+import { retireChildren } from "../workers/children.ts";
 import { forgetMembers, listMembers as membersOf, resolveMember } from "../workspaces/members.ts";
 import { workspaceMembers } from "../workspaces/tables.ts";
 import { departFrom, finishDepartures, told } from "./departure.ts";
@@ -98,7 +99,7 @@ export async function updateMember(
       .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.email, row.email)));
     tx.afterCommit(() => {
       forgetMembers(app);
-      if (next.disabled) app.runner.retire({ workspace_id, email: row.email });
+      if (next.disabled) retireChildren(app, { workspace_id, email: row.email });
     });
     const by = ctx.username;
     return { row, runs: next.disabled ? await markRuns(tx, row, { by, reason: DISABLED }) : [] };

@@ -27,6 +27,7 @@ import { forgetScripts } from "../scripts/versions.ts";
 import { tokens } from "../tokens/tables.ts";
 import { listenerOf } from "../websocket-triggers/service.ts";
 import { websocketTriggers } from "../websocket-triggers/tables.ts";
+import { retireChildren } from "../workers/children.ts";
 import { forgetMembers } from "../workspaces/members.ts";
 import { workspaceMembers, workspaces } from "../workspaces/tables.ts";
 import { keepName } from "./departure.ts";
@@ -67,7 +68,7 @@ export async function renameUser(ctx: UserContext, given: string, new_username: 
     await forgetIdentity(app, tx, email);
     tx.afterCommit(() => {
       forgetMembers(app);
-      app.runner.retire({ email });
+      retireChildren(app, { email });
     });
   });
 }

@@ -7,6 +7,7 @@ import { BadRequest, Forbidden } from "../../errors.ts";
 import { forgetTokens } from "../tokens/cache.ts";
 import { issueToken, revokeSessions, revokeToken } from "../tokens/service.ts";
 import { tokens } from "../tokens/tables.ts";
+import { retireChildren } from "../workers/children.ts";
 import { joinByDomain } from "../workspaces/auto-invite.ts";
 import { type Origin, takeAttempt } from "./attempts.ts";
 import { isPassword } from "./passwords.ts";
@@ -103,7 +104,7 @@ export async function endSessions(
   present: UserContext["caller"]["identity"],
 ): Promise<string | undefined> {
   await revokeSessions(app, tx, email, undefined);
-  tx.afterCommit(() => app.runner.retire({ email }));
+  tx.afterCommit(() => retireChildren(app, { email }));
   const isOwn = present.email === email && present.token?.label === "session";
   return isOwn ? openSession(app, tx, email) : undefined;
 }

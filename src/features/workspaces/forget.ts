@@ -8,6 +8,7 @@ import { forgetRoutes } from "../http-triggers/table.ts";
 import { forgetScripts } from "../scripts/versions.ts";
 import { forgetTokens } from "../tokens/cache.ts";
 import { tokens } from "../tokens/tables.ts";
+import { forgetFiles } from "../workers/children.ts";
 import { forgetEnvironment } from "./environment.ts";
 import { forgetMembers } from "./members.ts";
 import { forgetKey } from "./secrets.ts";
@@ -33,9 +34,5 @@ export function forgetWorkspace(app: App, workspace_id: string, hashes: readonly
   forgetEnvironment(app, workspace_id);
   forgetUsage(app, workspace_id);
   forgetErrorHandler(app, workspace_id);
-  app.runner
-    .forget(workspace_id)
-    .catch((cause) =>
-      app.log.warn({ error: String(cause) }, "files of a workspace that is gone could not be removed"),
-    );
+  forgetFiles(app, workspace_id);
 }
