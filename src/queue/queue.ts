@@ -7,8 +7,8 @@ import type { Job } from "./tables.ts";
 export interface Consumer {
   /** Room for one more job of this tag right now. */
   hasRoom(tag: string): boolean;
-  /** Takes a job that is stored as running under this worker's name. */
-  take(job: Job): void;
+  /** Takes a job that is stored as running under this worker's name; one that is bound stays here, however long it waits. */
+  take(job: Job, isBound: boolean): void;
   /** There may be queued jobs that are due. */
   wake(): void;
   /** Whether this worker has the job, running or about to. */
@@ -67,9 +67,9 @@ export function createQueue(worker: string, others: OtherWorkers, alone = false)
     },
     hand(job) {
       reserved--;
-      consumer?.take(job);
+      consumer?.take(job, false);
     },
-    handAnyway: (job) => consumer?.take(job),
+    handAnyway: (job) => consumer?.take(job, true),
     giveBack() {
       reserved--;
       consumer?.wake();

@@ -55,7 +55,7 @@ export interface TakenTags {
 export function createWorker(app: App, tags: TakenTags): Worker {
   const { db, queue, config } = app;
   const driver = queueDriver(db.dialect);
-  const active = new Map<string, { job: Job; controller: AbortController }>();
+  const active = new Map<string, { job: Job; isBound: boolean; controller: AbortController }>();
   let executed = 0;
   let last: { id: string; workspace_id: string } | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;
@@ -86,9 +86,9 @@ export function createWorker(app: App, tags: TakenTags): Worker {
     cancel: (job_id) => active.get(job_id)?.controller.abort(),
   };
 
-  function take(job: Job): void {
+  function take(job: Job, isBound: boolean): void {
     const controller = new AbortController();
-    active.set(job.id, { job, controller });
+    active.set(job.id, { job, isBound, controller });
     executed++;
     last = job;
     const waited = (job.started_at ?? job.scheduled_for).getTime() - job.scheduled_for.getTime();
@@ -151,7 +151,9 @@ export function createWorker(app: App, tags: TakenTags): Worker {
         tags: tags.claimed(),
       });
       // With the commit, not after it: a cancel in the same commit must find what it cancels.
-      tx.afterCommit(() => jobs.forEach(take));
+      tx.afterCommit(() => {
+        for (const job of jobs) take(job, false);
+      });
       return jobs.length;
     });
     more = claimed === limit;
@@ -181,12 +183,12 @@ export function createWorker(app: App, tags: TakenTags): Worker {
     return false;
   }
 
-  /** Puts back what was taken ahead and cannot begin. What is kept nowhere else has to wait. */
+  /** Puts back what was taken ahead and cannot begin. What no other worker could run has to wait. */
   function shed(): void {
     if (app.runner.stalledMs() < STALLED_MS) return;
     for (const job_id of app.runner.waiting()) {
       const held = active.get(job_id);
-      if (held && !held.job.delete_after_use) held.controller.abort(RELEASED);
+      if (held && !held.isBound) held.controller.abort(RELEASED);
     }
   }
 
