@@ -183,6 +183,11 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
         started.push(() => presence.stop());
         const stopFollowing = followOtherServers(app);
         started.push(async () => stopFollowing());
+
+        // Whoever runs jobs has files of theirs to let go of; rows go with whoever looks first.
+        const pruner = createPruner(app);
+        pruner.start();
+        started.push(() => pruner.stop());
       }
     }
     if (role === "all") {
@@ -202,10 +207,6 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       const listener = createWebsocketListener(app);
       listener.start();
       started.push(() => listener.stop());
-
-      const pruner = createPruner(app);
-      pruner.start();
-      started.push(() => pruner.stop());
 
       const tokenNotifier = createTokenNotifier(app);
       tokenNotifier.start();
