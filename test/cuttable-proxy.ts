@@ -52,7 +52,12 @@ export async function startProxy(to: { hostname: string; port: number }): Promis
       async open(socket) {
         socket.data = { other: undefined, kept: [] };
         ways.add(socket);
-        const other = await Bun.connect<Way>({ ...to, data: { other: socket, kept: [] }, socket: handlers });
+        const data = { other: socket, kept: [] };
+        const other = await Bun.connect<Way>({ ...to, data, socket: handlers }).catch(() => undefined);
+        if (!other) {
+          socket.terminate();
+          return;
+        }
         ways.add(other);
         socket.data.other = other;
         pass(socket);

@@ -1,5 +1,14 @@
 /** A real PostgreSQL, which travels inside an npm package, on a free port of the loopback, with its data in a temporary folder. */
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -39,7 +48,10 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-export async function startPostgres(): Promise<PostgresServer> {
+/** @param reachable addresses of this machine that it listens on as well, each with the network that may come from there */
+export async function startPostgres(
+  reachable: { address: string; network: string }[] = [],
+): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), "svc-postgres-"));
   const port = await freePort();
   const isRoot = process.getuid?.() === 0;
@@ -55,7 +67,11 @@ export async function startPostgres(): Promise<PostgresServer> {
     persistent: true,
     createPostgresUser: isRoot,
     // Crashes of the database server are not what is tested.
-    postgresFlags: ["-c", "fsync=off", "-c", "max_connections=300"],
+    postgresFlags: [
+      ...["-c", "fsync=off"],
+      ...["-c", "max_connections=300"],
+      ...["-c", `listen_addresses=${["127.0.0.1", ...reachable.map(({ address }) => address)].join()}`],
+    ],
     onLog: () => {},
     onError: () => {},
   });
@@ -65,6 +81,8 @@ export async function startPostgres(): Promise<PostgresServer> {
   };
   try {
     await postgres.initialise();
+    const rules = reachable.map(({ network }) => `host all all ${network} password\n`);
+    appendFileSync(join(folder, "data", "pg_hba.conf"), rules.join(""));
     await postgres.start();
   } catch (cause) {
     await stop();
