@@ -113,6 +113,12 @@ export interface WorkspaceContext extends Context {
   readonly caller: Caller & { identity: Identity; member: Member };
 }
 
+/** A whole workspace, where it does not matter who asks: what the server reads for everybody. */
+export interface InWorkspace {
+  readonly app: App;
+  readonly caller: { readonly member: Pick<Member, "workspace_id"> };
+}
+
 export interface UserContext extends Context {
   readonly caller: Caller & { identity: Identity };
 }

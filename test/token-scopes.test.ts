@@ -36,6 +36,12 @@ const NOUNS: Record<string, string> = {
   integrations: "scripts",
 };
 
+/** Where no word of the path is. */
+const NOUN_OF: Record<string, string> = {
+  // Existing clients ask among the apps for it; what it gives away are files.
+  signS3Objects: "job_helpers",
+};
+
 /** Operations that any token may call, whatever it is restricted to. */
 const EXEMPT: Record<string, string[]> = {
   "says nothing of what is in the instance": [
@@ -52,8 +58,10 @@ const EXEMPT: Record<string, string[]> = {
     ..."oauthLoginPage oauthConnectPage chatConnectPage".split(" "),
   ],
   "refuses restricted tokens by itself": ["refreshUserToken"],
-  "is asked for in another way: the product's signature, or what the route's author chose":
-    "chatCommand answerRouteGet answerRoutePost answerRoutePut answerRoutePatch answerRouteDelete".split(" "),
+  "is asked for in another way: the product's signature, or what the route's author chose, the link's own":
+    "readSignedS3Object chatCommand answerRouteGet answerRoutePost answerRoutePut answerRoutePatch answerRouteDelete".split(
+      " ",
+    ),
   "asks for the right to run what it finds, once that is known (see the last test)": [
     ...["ScriptByPath", "ScriptByHash", "FlowByPath", "FlowByVersion"].flatMap((target) => [
       `run${target}`,
@@ -72,6 +80,7 @@ const ACTIONS: [action: Action, why: string, names: string][] = [
   ["write", "it gives away what others are kept from", "globalUsersExport getWorkspaceEncryptionKey"],
   ["write", "it changes something, though it is a GET", "moveS3File"],
   ["write", "its answer lets anybody resume the flow", "createJobSignature getResumeUrls"],
+  ["write", "its answer lets anybody read the files", "signS3Objects"],
   ["write", "a link that acts", "resumeSuspendedJobGet cancelSuspendedJobGet getApprovalPage"],
   [
     "read",
@@ -92,7 +101,7 @@ const actions = new Map(
 
 function expectedScope({ name, method, path }: Operation): { domain: string; action: Action } {
   const word = path.split("/").find((part) => part !== "" && part !== "w" && !part.startsWith("{"))!;
-  const domain = NOUNS[word] ?? word.replace(/_u$/, "");
+  const domain = NOUN_OF[name] ?? NOUNS[word] ?? word.replace(/_u$/, "");
   return { domain, action: actions.get(name) ?? (method === "GET" ? "read" : "write") };
 }
 

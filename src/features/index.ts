@@ -61,6 +61,7 @@ import { scriptOperations } from "./scripts/operations.ts";
 import { testObjectStorageConfig } from "./settings/object-storage.ts";
 import { settingOperations } from "./settings/operations.ts";
 import { storageConnectionOperations } from "./storage/connection-operations.ts";
+import { storageLinkOperations } from "./storage/link-operations.ts";
 import { storageOperations } from "./storage/operations.ts";
 import { tokenOperations } from "./tokens/operations.ts";
 import { runnableTokenOperations } from "./tokens/runnable-operations.ts";
@@ -148,6 +149,7 @@ export const features: Feature[] = [
   { file: "src/features/inputs/operations.ts", operations: inputOperations },
   { file: "src/features/storage/operations.ts", operations: storageOperations },
   { file: "src/features/storage/connection-operations.ts", operations: storageConnectionOperations },
+  { file: "src/features/storage/link-operations.ts", operations: storageLinkOperations },
   { file: "src/features/audit/operations.ts", operations: auditOperations },
   { file: "src/features/scripts/operations.ts", operations: scriptOperations },
   { file: "src/features/flows/operations.ts", operations: flowOperations },

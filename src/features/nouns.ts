@@ -44,6 +44,7 @@ export const SAME_NOUN: Record<string, string> = {
   job: "jobs",
   metrics: "instance",
   "openapi.yaml": "instance",
+  s3_proxy: "job_helpers",
   setup: "instance",
   uptodate: "instance",
   user: "users",

@@ -1,5 +1,5 @@
 /** Whose rights references are followed with: the caller's, or the server's own. */
-import type { WorkspaceContext } from "../../context.ts";
+import type { InWorkspace, WorkspaceContext } from "../../context.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
 import { checkScopes } from "../tokens/scopes.ts";
 import { readValueForServer } from "../variables/server-value.ts";
@@ -41,7 +41,7 @@ export async function valueForCaller(
  * secrets and send them wherever the resource says.
  * @throws NotFound, BadRequest for a reference that leads nowhere or away from the owner
  */
-export async function resourceForServer(ctx: WorkspaceContext, path: string): Promise<unknown> {
+export async function resourceForServer(ctx: InWorkspace, path: string): Promise<unknown> {
   const owner = ownerOf(path);
   const within = (at: string) => {
     if (ownerOf(at) === owner) return at;

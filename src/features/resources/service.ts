@@ -1,5 +1,5 @@
 import { and, asc, eq, getTableColumns, inArray, notInArray } from "drizzle-orm";
-import type { WorkspaceContext } from "../../context.ts";
+import type { InWorkspace, WorkspaceContext } from "../../context.ts";
 import { startsWith } from "../../database/conditions.ts";
 import type { Reader } from "../../database/database.ts";
 import { sql } from "../../database/kit.ts";
@@ -28,12 +28,12 @@ export interface EditResource {
 /** JSON's null is a value like any other; the query builder would make SQL's NULL of it. */
 const toStored = (value: unknown) => (value === null ? sql`'null'` : value);
 
-const at = (ctx: WorkspaceContext, path: string) =>
+const at = (ctx: InWorkspace, path: string) =>
   and(eq(resources.workspace_id, ctx.caller.member.workspace_id), eq(resources.path, path));
 
 /** One row, whoever asks. */
 export async function findResource(
-  ctx: WorkspaceContext,
+  ctx: InWorkspace,
   db: Reader,
   path: string,
 ): Promise<Resource | undefined> {

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
-import type { App, WorkspaceContext } from "../../context.ts";
+import type { App, InWorkspace, WorkspaceContext } from "../../context.ts";
 import { BadRequest, Forbidden, NotFound, SvcError } from "../../errors.ts";
 import { explain } from "../../http/input.ts";
 import { randomText } from "../../lib/ids.ts";
@@ -36,7 +36,7 @@ const FOLDER = "storage";
 const cleaned = perApp<App, Promise<void>>((app) => removeUnfinished(join(app.config.data_dir, FOLDER)));
 
 /** What the workspace has configured; null: nothing. */
-export async function storageSettings(ctx: WorkspaceContext): Promise<LargeFileStorage | null> {
+export async function storageSettings(ctx: InWorkspace): Promise<LargeFileStorage | null> {
   const [row] = await ctx.app.db.read
     .select({ settings: workspaces.large_file_storage })
     .from(workspaces)
@@ -50,7 +50,16 @@ export async function storageSettings(ctx: WorkspaceContext): Promise<LargeFileS
  */
 export async function openStore(ctx: WorkspaceContext, choice: StoreChoice = {}): Promise<ObjectStore> {
   if (choice.s3_resource_path) return s3Store(await namedBucket(ctx, choice.s3_resource_path));
-  const { name, storage } = await configured(ctx, choice.storage);
+  return openConfigured(ctx, choice.storage);
+}
+
+/**
+ * One of the workspace's storages, for whoever was let in.
+ * @param wanted as in `StoreChoice`
+ * @throws BadRequest when there is no such storage
+ */
+export async function openConfigured(ctx: InWorkspace, wanted: string | undefined): Promise<ObjectStore> {
+  const { name, storage } = await configured(ctx, wanted);
   if (storage.type === "S3Storage") {
     const path = pathIn(storage.s3_resource_path);
     return s3Store(toBucket(path, await resourceForServer(ctx, path)));
@@ -60,7 +69,7 @@ export async function openStore(ctx: WorkspaceContext, choice: StoreChoice = {})
 }
 
 /** Below the folder of all storages. It stays what it is when the workspace gets another id. */
-async function folderOf({ app, caller }: WorkspaceContext): Promise<string> {
+async function folderOf({ app, caller }: InWorkspace): Promise<string> {
   const { workspace_id } = caller.member;
   const [row] = await app.db.read
     .select({ folder: workspaces.storage_folder })
@@ -133,7 +142,7 @@ async function namedBucket(ctx: WorkspaceContext, given: string): Promise<S3Reso
 }
 
 async function configured(
-  ctx: WorkspaceContext,
+  ctx: InWorkspace,
   wanted: string | undefined,
 ): Promise<{ name: string; storage: Storage }> {
   const { workspace_id } = ctx.caller.member;
