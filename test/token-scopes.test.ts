@@ -68,7 +68,9 @@ const EXEMPT: Record<string, string[]> = {
       ...["runWaitResult", "runAndStream"].flatMap((way) => [`${way}${target}`, `${way}${target}Get`]),
     ]),
     ..."aiSyncScriptByPath aiSyncFlowByPath".split(" "),
-    ..."restartFlowAtStep restartFlowAtBranchOrIteration resumeSuspendedFlowAsOwner".split(" "),
+    ..."restartFlowAtStep restartFlowAtBranchOrIteration restartFlowAtPoint resumeSuspendedFlowAsOwner".split(
+      " ",
+    ),
   ],
 };
 const exempt = new Set(Object.values(EXEMPT).flat());

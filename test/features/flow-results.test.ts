@@ -118,6 +118,8 @@ describe("a run from a step of another one on", () => {
     const middle = await restarted(first.id, "b");
     expect(middle.result[0]).toBe(a);
     expect(middle.result[1]).not.toBe(b);
+    const named = await expectOk(on.ask("POST", `${jobs}/restart/f/${first.id}`, { step_id: "c" }));
+    expect((await on.completed(named.text)).result).toEqual([a, b, 1]);
     // One that took over can be gone on from as well.
     expect((await restarted(middle.id, "c")).result).toEqual([a, middle.result[1], 1]);
   });

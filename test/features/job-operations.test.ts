@@ -33,6 +33,7 @@ POST {w}/jobs/run/preview_flow
 POST {w}/jobs/run_wait_result/preview_flow
 POST {w}/jobs/run/preview_bundle
 POST {w}/jobs/run/workflow_as_code/{id}/{name}
+POST {w}/jobs/restart/f/{id}
 POST {w}/jobs/restart/f/{id}/from/{name}
 POST {w}/jobs/restart/f/{id}/from/{name}/{number}
 POST {w}/jobs/run/batch_rerun_jobs

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
 import { BadRequest, Forbidden } from "../../errors.ts";
-import { type Operation, operation, responds } from "../../http/operation.ts";
+import { type Operation, operation, optional, responds } from "../../http/operation.ts";
 import type { Job } from "../../queue/tables.ts";
 import { AsyncQuery } from "../jobs/run-operations.ts";
 import { getJob } from "../jobs/service.ts";
@@ -13,7 +13,8 @@ import { checkScopes } from "../tokens/scopes.ts";
 import { previewSubmission } from "./preview-operations.ts";
 import { checkPoint, type RestartPoint } from "./run/take-over.ts";
 
-const base = "/w/{workspace}/jobs/restart/f/{job_id}/from/{step_id}" as const;
+const run = "/w/{workspace}/jobs/restart/f/{job_id}" as const;
+const base = `${run}/from/{step_id}` as const;
 
 /** Arguments that take the place of those the other run had; none: all stay. */
 const Arguments = z.record(z.string(), z.unknown()).nullish();
@@ -89,4 +90,18 @@ const restartFlowAtPart = operation({
   },
 });
 
-export const flowRestartOperations: Operation[] = [restartFlowAtStep, restartFlowAtPart];
+/** Newer clients say in the body where, and leave the arguments what they were. */
+const restartFlowAtPoint = operation({
+  ...common,
+  name: "restartFlowAtPoint",
+  path: run,
+  summary: "Run a flow again from a step, iteration or branch on that the body names",
+  body: z.strictObject({
+    step_id: z.string().min(1),
+    branch_or_iteration_n: optional(z.number().int().min(0)),
+  }),
+  run: (ctx, { job_id, body, query }) =>
+    restart(ctx, { flow_job_id: job_id, ...body }, { body: undefined, query }),
+});
+
+export const flowRestartOperations: Operation[] = [restartFlowAtStep, restartFlowAtPart, restartFlowAtPoint];

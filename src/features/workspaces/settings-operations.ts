@@ -120,23 +120,31 @@ export const editWebhook = operation({
   },
 });
 
+/** Newer clients leave out what the name of the operation says already. */
+const ErrorHandler = z.strictObject({
+  error_handler: z.string().nullish(),
+  error_handler_extra_args: ScriptArgs.nullish(),
+  error_handler_muted_on_cancel: z.boolean().nullish(),
+  path: z.string().nullish(),
+  extra_args: ScriptArgs.nullish(),
+  muted_on_cancel: z.boolean().nullish(),
+  muted_on_user_path: z.literal(false, { error: "is not offered: the handler hears of all paths" }).nullish(),
+});
+
 export const editErrorHandler = operation({
   name: "editErrorHandler",
   method: "POST",
   path: `${base}/edit_error_handler`,
   access: "admin",
   summary: "Settle what runs when a job of the workspace fails",
-  body: z.strictObject({
-    error_handler: z.string().nullish(),
-    error_handler_extra_args: ScriptArgs.nullish(),
-    error_handler_muted_on_cancel: z.boolean().nullish(),
-  }),
+  body: ErrorHandler,
   responds: text,
   audit: edits("edit_error_handler"),
   run: async (ctx, { workspace, body }) => {
-    const error_handler = body.error_handler || undefined;
+    const error_handler = body.error_handler || body.path || undefined;
     if (error_handler) await checkRunnable(ctx.app, workspace, "error_handler", error_handler);
-    const { error_handler_extra_args, error_handler_muted_on_cancel } = body;
+    const error_handler_extra_args = body.error_handler_extra_args ?? body.extra_args;
+    const error_handler_muted_on_cancel = body.error_handler_muted_on_cancel ?? body.muted_on_cancel;
     const change = { error_handler, error_handler_extra_args, error_handler_muted_on_cancel };
     await editSettings(ctx, change, { error_handler: error_handler ?? "" });
     return `error handler of workspace ${workspace} ${error_handler ? `is ${error_handler}` : "removed"}`;
