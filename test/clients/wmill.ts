@@ -18,6 +18,12 @@ export interface Wmill extends AsyncDisposable {
   ok: (folder: string, args: string[]) => Promise<string>;
 }
 
+/** The one nearest in time that the registry has, and the one of today. */
+export const VERSIONS = ["1.596.0", "1.819.0"];
+
+/** How many differences a sync says that it has found. */
+export const changesIn = (said: string): number => Number(/: (\d+) changes? to apply/.exec(said)?.[1]);
+
 /** @param version of the package `windmill-cli` */
 export async function installWmill(version: string): Promise<Wmill> {
   const root = mkdtempSync(join(tmpdir(), "svc-wmill-"));
