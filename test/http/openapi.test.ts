@@ -95,6 +95,30 @@ describe("an operation", () => {
     );
   });
 
+  test.each(titled)("%s: its noun, and its errors", (_, op) => {
+    const { tags, responses, summary } = describedOf(op);
+    expect(tags).toHaveLength(1);
+    const { description } = document.tags.find(({ name }: any) => name === tags[0]);
+    expect(description).not.toStartWith("What stands below");
+    expect(summary).not.toEndWith(".");
+    const closed = op.access !== "anyone";
+    const takes = parameterNames(op.path).length > 0;
+    const expected = [
+      ...(takes || op.query || op.body || op.reads ? ["400"] : []),
+      ...(closed ? ["401", "403"] : []),
+      ...(takes ? ["404"] : []),
+      ...(closed ? [] : ["429"]),
+      "default",
+    ];
+    const errors = Object.keys(responses).filter((status) => !/^[23]/.test(status));
+    expect(errors.sort()).toEqual(expected.sort());
+    for (const status of errors) {
+      const name = responses[status].$ref.split("/").at(-1);
+      const { content } = document.components.responses[name];
+      expect(Object.keys(content)).toEqual(["text/plain", "application/problem+json"]);
+    }
+  });
+
   const closed = titled.filter(([, op]) => op.access !== "anyone");
   const urlOf = (op: Operation) => op.path.replace("{workspace}", "acme").replace(/\{\w+\}/g, "x");
 
