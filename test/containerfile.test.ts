@@ -2,7 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadConfig } from "../src/config.ts";
+import { createProgram } from "../cli/program.ts";
+import { loadConfig, SETTINGS } from "../src/config.ts";
 
 const root = join(import.meta.dir, "..");
 
@@ -97,6 +98,23 @@ describe("the Containerfile", () => {
     expect(command).toBe("serve");
     const target = restOf("COPY").split(" ").at(-1);
     expect(JSON.parse(restOf("ENTRYPOINT"))).toEqual([target]);
+  });
+
+  test("its examples name settings and commands that there are", async () => {
+    const commands = (await createProgram(["--help"])).commands.map((each) => each.name());
+    const known = (name: string) => [...commands, ""].includes(name);
+    const settings = new Set<string>(Object.values(SETTINGS).map(({ variable }) => variable));
+    const runs = [...text.matchAll(/^# +podman run (.*?) svc ?(\S*)$/gm)].map(([, options, command]) => ({
+      passed: [...options!.matchAll(/-e (\w+)/g)].map((match) => match[1]!),
+      command: command!,
+    }));
+    expect(runs.map(({ command }) => command)).toEqual(["", "", "worker", "doctor"]);
+    for (const { passed, command } of runs) {
+      expect(passed.filter((name) => !settings.has(name))).toEqual([]);
+      expect([command, known(command)]).toEqual([command, true]);
+    }
+    // A server that shares a database needs both.
+    for (const { passed } of runs.slice(1, 3)) expect(passed).toEqual(["DATABASE_URL", "SVC_SECRET_KEY"]);
   });
 
   test("is built from the executable and nothing else that lies here", () => {
