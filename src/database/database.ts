@@ -19,11 +19,13 @@ interface Built {
 }
 
 /**
- * A query built once and run often. `build` is called once per connection (SQLite) or per use (PostgreSQL). What it
- * returns comes as the database gives it: name only columns of text and numbers there.
+ * A query built once and run often: its SQL is made at the first use. What it returns comes as the database gives it:
+ * name only columns of text and numbers there.
  */
 export interface Statement<P, R> {
   readonly build: (queries: Queries) => Built;
+  /** Of a shared statement: what it answers once it has changed its row. */
+  readonly answer: ((parameters: P) => R) | undefined;
   readonly _: (parameters: P) => R;
 }
 
@@ -34,7 +36,20 @@ export interface Statement<P, R> {
 export function statement<P extends Record<string, unknown>, R>(
   build: Statement<P, R>["build"],
 ): Statement<P, R> {
-  return { build, _: undefined as never };
+  return { build, answer: undefined, _: undefined as never };
+}
+
+/**
+ * Declares a statement that as a rule inserts or updates exactly one row, so that many writes of PostgreSQL can share
+ * one that does so for all of them. There it is answered before it has run; where it changed no row after all, its
+ * write is dropped and done once more, and is then told so.
+ * @param answer what it answers when it changes its row
+ */
+export function sharedStatement<P extends Record<string, unknown>, R>(
+  build: Statement<P, R>["build"],
+  answer: (parameters: P) => R,
+): Statement<P, R> {
+  return { build, answer, _: undefined as never };
 }
 
 export interface Reader extends Queries {
@@ -108,7 +123,8 @@ export interface Database {
   readonly read: Reader;
   /**
    * Runs `work` in a transaction and resolves once it is committed, on disk. When `work` throws, its changes and
-   * effects are dropped and the error is passed on; other writes of the same batch are not touched.
+   * effects are dropped and the error is passed on; other writes of the same batch are not touched. On PostgreSQL `work`
+   * may be run again, its changes and effects dropped, when others were in the way.
    * @throws StorageFull when the disk or the quota is full
    */
   write<T>(work: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>;

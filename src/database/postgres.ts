@@ -3,29 +3,24 @@
  * kit's tables have the same shape in both, and the contract suite runs on both.
  */
 import { SQL as PostgresClient } from "bun";
-import { DrizzleQueryError, type SQL, sql } from "drizzle-orm";
-import { drizzle } from "drizzle-orm/bun-sql";
+import { DrizzleQueryError, type SQL } from "drizzle-orm";
+import { drizzle } from "drizzle-orm/pg-proxy";
 import { BadRequest, Internal, StorageFull, SvcError } from "../errors.ts";
+import { countCommit, type Database, newCommitStats, type Queries, runEffects, type Tx } from "./database.ts";
+import { type Call, createGroups } from "./postgres-groups.ts";
 import {
-  countCommit,
-  type Database,
-  newCommitStats,
-  type Queries,
-  type Reader,
-  runEffects,
-  type Statement,
-  type Tx,
-  type WriteOptions,
-} from "./database.ts";
+  type AnyStatement,
+  type Compiled,
+  type Connection,
+  compile,
+  type Joined,
+  joinRows,
+  type Values,
+} from "./postgres-statements.ts";
 
 export interface PostgresOptions {
   url: string;
   max_connections: number;
-  /**
-   * How long, in milliseconds, a transaction may stand still before the database ends it: a machine that was stopped or
-   * cut off in the middle of one holds locks that nobody else gets past. Absent: for as long as it likes.
-   */
-  max_pause_ms?: number;
 }
 
 /** What the database's own list of connections calls those of a server. */
@@ -34,43 +29,123 @@ export const APPLICATION = "svc";
 /** Of transactions that wait for each other PostgreSQL ends one, which is then done once more. */
 const MAX_TRIES = 5;
 
-type Builder = Pick<ReturnType<typeof drizzle>, "execute">;
+/** How long what is under way may take at the end. */
+const CLOSE_S = 5;
+
+/** Most characters of a statement that goes together with others'. */
+const MAX_SHARED = 65_536;
+
+/** A shared statement that was answered before it ran has changed no row: the write must be told so, and begin again. */
+class Contradicted extends Error {}
 
 export function openPostgres(options: PostgresOptions): Database {
   const client = new PostgresClient({
     url: options.url,
     max: options.max_connections,
     bigint: false,
-    connection: {
-      application_name: APPLICATION,
-      idle_in_transaction_session_timeout: options.max_pause_ms ?? 0,
-    },
+    connection: { application_name: APPLICATION },
   });
-  const db = drizzle({ client });
   const counters = newCommitStats();
+  const queries = builderOn(async () => client);
+  const compiled = new Map<object, Compiled>();
+  const joined = new Map<object, Promise<Joined>>();
+  const writing = new Set<Promise<unknown>>();
+  let closed = false;
 
-  async function once<T>(work: (tx: Tx) => Promise<T>, { lazy }: WriteOptions): Promise<T> {
-    const effects: (() => void)[] = [];
+  function compiledOf(declared: AnyStatement): Compiled {
+    const known = compiled.get(declared) ?? compile(queries, declared);
+    compiled.set(declared, known);
+    return known;
+  }
+
+  function joinedOf(declared: AnyStatement): Promise<Joined> {
+    let known = joined.get(declared);
+    if (!known) {
+      known = joinRows(client, compiledOf(declared));
+      joined.set(declared, known);
+      known.catch(() => joined.delete(declared));
+    }
+    return known;
+  }
+
+  const groups = createGroups(client, joinedOf, counters);
+
+  async function run(on: Connection, declared: AnyStatement, parameters: Values) {
+    const { text, bind } = compiledOf(declared);
+    return (await on.unsafe(text, bind(parameters))) as unknown[] & { count: number };
+  }
+
+  /**
+   * A transaction that begins when it has to: one whose statements are all shared never does, and goes with a group.
+   * @throws Contradicted
+   */
+  async function attempt<T>(work: (tx: Tx) => Promise<T>, mayShare: boolean): Promise<T> {
     const began = performance.now();
-    const value = await db
-      .transaction((inner) => {
-        const reader = readerOf(inner);
-        const tx: Tx = Object.assign(reader, {
-          afterCommit: (effect: () => void) => {
-            effects.push(effect);
-          },
-          lock: async (name: string) => {
-            await reader.rows(sql`SELECT pg_advisory_xact_lock(hashtextextended(${name}, 0))`);
-          },
+    const calls: Call[] = [];
+    const effects: (() => void)[] = [];
+    const ended = Promise.withResolvers<void>();
+    let opened: Promise<Connection> | undefined;
+    let committed: Promise<void> | undefined;
+
+    function open(): Promise<Connection> {
+      opened ??= new Promise((resolve, reject) => {
+        committed = client.begin(async (connection) => {
+          for (const { declared, parameters } of calls) {
+            const { count } = await run(connection, declared, parameters);
+            if (count !== 1) throw new Contradicted();
+          }
+          resolve(connection);
+          await ended.promise;
         });
-        return lazy ? reader.rows(sql`SET LOCAL synchronous_commit = off`).then(() => work(tx)) : work(tx);
-      })
-      .catch((cause) => {
-        throw toStorageError(cause);
+        committed.catch(reject);
       });
-    countCommit(counters, 1, began);
-    runEffects(effects);
-    return value;
+      return opened;
+    }
+
+    const tx = withRaw(builderOn(open), {
+      async exec(declared, parameters) {
+        const { answer } = declared;
+        if (!opened && mayShare && answer && isSmall(parameters)) {
+          calls.push({ declared, parameters });
+          return answer(parameters as never);
+        }
+        return run(await open(), declared, parameters);
+      },
+      afterCommit: (effect: () => void) => {
+        effects.push(effect);
+      },
+      async lock(name: string) {
+        const connection = await open();
+        await connection.unsafe("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [name]);
+      },
+    });
+    try {
+      const value = await work(tx);
+      ended.resolve();
+      if (committed) {
+        await committed;
+        countCommit(counters, 1, began);
+      } else if (calls.length > 0 && !(await groups.store(calls))) throw new Contradicted();
+      runEffects(effects);
+      return value;
+    } catch (cause) {
+      ended.promise.catch(() => {});
+      ended.reject(cause);
+      await committed?.catch(() => {});
+      throw toStorageError(cause);
+    }
+  }
+
+  async function write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    let mayShare = true;
+    for (let tries = 1; ; tries++) {
+      try {
+        return await attempt(work, mayShare);
+      } catch (cause) {
+        if (cause instanceof Contradicted) mayShare = false;
+        else if (tries >= MAX_TRIES || !isDeadlock(cause)) throw cause;
+      }
+    }
   }
 
   return {
@@ -86,37 +161,53 @@ export function openPostgres(options: PostgresOptions): Database {
         return { stop: () => subscription.unlisten() };
       },
     },
-    read: readerOf(db),
-    async write<T>(work: (tx: Tx) => Promise<T>, options: WriteOptions = {}): Promise<T> {
-      for (let tries = 1; ; tries++) {
-        try {
-          return await once(work, options);
-        } catch (cause) {
-          if (tries >= MAX_TRIES || !isDeadlock(cause)) throw cause;
-        }
-      }
+    read: withRaw(queries, { exec: (declared, parameters) => run(client, declared, parameters) }),
+    write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+      if (closed) return Promise.reject(new Internal("the database is closed"));
+      const written = write(work);
+      writing.add(written);
+      const isDone = () => void writing.delete(written);
+      written.then(isDone, isDone);
+      return written;
     },
     settled: () => undefined,
     shrink: async () => false,
     stats: () => ({ ...counters }),
     async close() {
-      await client.close({ timeout: 5 });
+      closed = true;
+      await Promise.race([Promise.allSettled(writing), Bun.sleep(CLOSE_S * 1000)]);
+      await client.close({ timeout: CLOSE_S });
     },
   };
 }
 
-function readerOf(queries: Builder): Reader {
-  return Object.assign(queries as unknown as Queries, {
-    async exec<P extends Record<string, unknown>, R>(declared: Statement<P, R>, parameters: P): Promise<R> {
-      return (await declared
-        .build(queries as unknown as Queries)
-        .prepare()
-        .execute(parameters)) as R;
-    },
-    async rows<R>(query: SQL): Promise<R[]> {
-      return [...((await queries.execute(query)) as Iterable<R>)];
-    },
-  }) as unknown as Reader;
+/** Drizzle's builder, whose queries run on what `connect` resolves to then. */
+function builderOn(connect: () => Promise<Connection>): Queries {
+  return drizzle(async (text, parameters, method) => {
+    const query = (await connect()).unsafe(text, parameters);
+    return { rows: method === "all" ? await query.values() : await query };
+  }) as unknown as Queries;
+}
+
+interface Raw {
+  exec(declared: AnyStatement, parameters: Values): Promise<unknown>;
+}
+
+/** The builder with what else a reader, or a transaction, can do. */
+function withRaw<R extends Raw>(queries: Queries, raw: R): Tx {
+  return Object.assign(queries, raw, {
+    rows: (query: SQL) => (queries as unknown as { execute(query: SQL): Promise<unknown[]> }).execute(query),
+  }) as unknown as Tx;
+}
+
+/** A large one would make a group's JSON text as large as many of them. */
+function isSmall(parameters: Values): boolean {
+  let length = 0;
+  for (const name in parameters) {
+    const value = parameters[name];
+    if (typeof value === "string") length += value.length;
+  }
+  return length <= MAX_SHARED;
 }
 
 /** SQLSTATE 40P01: deadlock_detected. */
@@ -128,6 +219,7 @@ function isDeadlock(thrown: unknown): boolean {
 function toStorageError(thrown: unknown): unknown {
   if (thrown instanceof SvcError) return thrown;
   const cause = thrown instanceof DrizzleQueryError ? thrown.cause : thrown;
+  if (cause instanceof Contradicted) return cause;
   const code = (cause as { errno?: string; code?: string } | undefined)?.errno ?? "";
   // SQLSTATE class 53: insufficient resources (53100 is disk_full).
   if (code === "53100") {
@@ -135,6 +227,7 @@ function toStorageError(thrown: unknown): unknown {
   }
   // character_not_in_repertoire, untranslatable_character: a text with the character NUL, which PostgreSQL cannot keep.
   if (code === "22021" || code === "22P05") return new BadRequest("a text must not hold the character NUL");
-  if (thrown instanceof DrizzleQueryError) return new Internal("the database refused a statement", { cause });
+  if (thrown instanceof DrizzleQueryError || thrown instanceof PostgresClient.PostgresError)
+    return new Internal("the database refused a statement", { cause });
   return thrown;
 }

@@ -1,6 +1,6 @@
 /** What differs between the databases in claiming and waking, and the statements of the hot path. */
 import { and, eq, inArray, isNotNull, lt, not, or, sql } from "drizzle-orm";
-import { type Database, statement, type Tx } from "../database/database.ts";
+import { type Database, sharedStatement, type Tx } from "../database/database.ts";
 import type { JobStatus } from "./states.ts";
 import { type Job, jobLogs, jobStreams, jobs, type NewJob } from "./tables.ts";
 
@@ -60,8 +60,10 @@ const SUBMITTED = [
   "worker",
 ] as const satisfies (keyof NewJob)[];
 
-const insert = statement<Record<string, unknown>, unknown>((q) =>
-  q.insert(jobs).values(Object.fromEntries(SUBMITTED.map((name) => [name, p(name)])) as unknown as NewJob),
+const insert = sharedStatement<Record<string, unknown>, unknown>(
+  (q) =>
+    q.insert(jobs).values(Object.fromEntries(SUBMITTED.map((name) => [name, p(name)])) as unknown as NewJob),
+  () => undefined,
 );
 
 /** Stores a job as submitted, `queued` or already `running`. */
@@ -90,28 +92,30 @@ export interface Finish {
   canceled_reason: string | null;
 }
 
-const finish = statement<Record<keyof Finish, unknown>, { id: string }[]>((q) =>
-  q
-    .update(jobs)
-    .set({
-      state: "completed",
-      status: p("status") as never,
-      result: p("result") as never,
-      completed_at: p("completed_at") as never,
-      duration_ms: p("duration_ms") as never,
-      mem_peak_kb: p("mem_peak_kb") as never,
-      isolation: p("isolation") as never,
-      preprocessed: p("preprocessed") as never,
-      args: sql`coalesce(${p("args")}, ${jobs.args})`,
-      // Headers of a sender, which nobody reads any more, may hold its secrets.
-      preprocessor_input: null,
-      labels: p("labels") as never,
-      canceled_by: sql`coalesce(${p("canceled_by")}, ${jobs.canceled_by})`,
-      canceled_reason: sql`coalesce(${p("canceled_reason")}, ${jobs.canceled_reason})`,
-      deleted: sql`${jobs.delete_after_use}`,
-    })
-    .where(and(eq(jobs.id, p("id")), eq(jobs.state, "running"), eq(jobs.worker, p("worker"))))
-    .returning({ id: jobs.id }),
+const finish = sharedStatement<Record<keyof Finish, unknown>, { id: unknown }[]>(
+  (q) =>
+    q
+      .update(jobs)
+      .set({
+        state: "completed",
+        status: p("status") as never,
+        result: p("result") as never,
+        completed_at: p("completed_at") as never,
+        duration_ms: p("duration_ms") as never,
+        mem_peak_kb: p("mem_peak_kb") as never,
+        isolation: p("isolation") as never,
+        preprocessed: p("preprocessed") as never,
+        args: sql`coalesce(${p("args")}, ${jobs.args})`,
+        // Headers of a sender, which nobody reads any more, may hold its secrets.
+        preprocessor_input: null,
+        labels: p("labels") as never,
+        canceled_by: sql`coalesce(${p("canceled_by")}, ${jobs.canceled_by})`,
+        canceled_reason: sql`coalesce(${p("canceled_reason")}, ${jobs.canceled_reason})`,
+        deleted: sql`${jobs.delete_after_use}`,
+      })
+      .where(and(eq(jobs.id, p("id")), eq(jobs.state, "running"), eq(jobs.worker, p("worker"))))
+      .returning({ id: jobs.id }),
+  ({ id }) => [{ id }],
 );
 
 /**

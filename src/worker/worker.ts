@@ -11,6 +11,7 @@ import { and, eq, inArray, sql } from "drizzle-orm";
 import type { App } from "../context.ts";
 import { aboutJob } from "../queue/about.ts";
 import { nextDue, queueDriver } from "../queue/claim.ts";
+import { passingLocked } from "../queue/concurrency.ts";
 import type { Consumer } from "../queue/queue.ts";
 import { type Job, jobs } from "../queue/tables.ts";
 import { RELEASED, runJob } from "./run-job.ts";
@@ -200,7 +201,10 @@ export function createWorker(app: App, tags: TakenTags): Worker {
       inArray(jobs.id, [...active.keys()]),
     );
     await db.write(async (tx) => {
-      await tx.update(jobs).set({ last_ping: app.clock() }).where(mine);
+      // What is being finished needs none, and waiting for it while holding others could be waiting for each other.
+      const held = await passingLocked(tx.select({ id: jobs.id }).from(jobs).where(mine));
+      const ids = held.map(({ id }) => id);
+      await tx.update(jobs).set({ last_ping: app.clock() }).where(inArray(jobs.id, ids));
     });
     // Another process may have been asked to cancel one.
     const canceled = await db.read

@@ -39,6 +39,9 @@ async function contents(data_dir: string, database_url?: string): Promise<Record
   return found;
 }
 
+/** Without who is a worker, which a running server writes down anew every few seconds. */
+const atRest = ({ workers: _, ...tables }: Record<string, string[]>) => tables;
+
 const env = (database_url?: string): Record<string, string> =>
   database_url ? { DATABASE_URL: database_url } : {};
 const backup = (to: string, ...more: string[]) =>
@@ -129,7 +132,8 @@ describe("restored", () => {
     const database = postgres ? await createDatabase(postgres) : undefined;
     const run = await restore(quiet, target, { database: database?.url });
     expect([run.code, run.err]).toEqual([0, expect.stringContaining("there is no instance key here")]);
-    expect(await contents(target, database?.url)).toEqual(await contents(server.data_dir, url));
+    const there = await contents(server.data_dir, url);
+    expect(atRest(await contents(target, database?.url))).toEqual(atRest(there));
     const file = "storage/acme/_default_/a/big.bin";
     const found = [...new Bun.Glob("storage/**/*").scanSync({ cwd: target, dot: true })].sort();
     const wanted = [...new Bun.Glob("storage/**/*").scanSync({ cwd: server.data_dir, dot: true })].sort();
@@ -145,13 +149,13 @@ describe("restored", () => {
   test.skipIf(!postgres)("from PostgreSQL to the embedded database and back, too", async () => {
     const target = newTarget();
     expect((await restore(quiet, target)).code).toBe(0);
-    const original = await contents(server.data_dir, url);
-    expect(await contents(target)).toEqual(original);
+    const original = atRest(await contents(server.data_dir, url));
+    expect(atRest(await contents(target))).toEqual(original);
     const again = join(place.folder, "again.backup");
     expect((await place.svc(["backup", again, "--data-dir", target])).code).toBe(0);
     const database = await createDatabase(postgres!);
     expect((await restore(again, newTarget(), { database: database.url })).code).toBe(0);
-    expect(await contents("", database.url)).toEqual(original);
+    expect(atRest(await contents("", database.url))).toEqual(original);
     await database.drop();
   });
 

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, sql } from "drizzle-orm";
 import { connect } from "../../src/database/connect.ts";
-import { type Database, statement } from "../../src/database/database.ts";
+import { type Database, sharedStatement, statement } from "../../src/database/database.ts";
 import { dialect } from "../../src/database/kit.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { BadRequest } from "../../src/errors.ts";
@@ -170,6 +170,116 @@ describe("write", () => {
   });
 });
 
+describe("shared statements", () => {
+  const place = (name: string) => sql.placeholder(name);
+  const insert = sharedStatement<{ id: string; args: string }, unknown>(
+    (queries) => queries.insert(jobs).values({ ...job(""), id: place("id"), args: place("args") } as never),
+    () => undefined,
+  );
+  const start = sharedStatement<{ id: string; worker: string }, { id: string }[]>(
+    (queries) =>
+      queries
+        .update(jobs)
+        .set({ state: "running", worker: place("worker") as never, attempts: sql`${jobs.attempts} + 1` })
+        .where(and(eq(jobs.id, place("id")), eq(jobs.state, "queued")))
+        .returning({ id: jobs.id }),
+    ({ id }) => [{ id }],
+  );
+  const store = (id: string, args = "{}") => db.write((tx) => tx.exec(insert, { id, args }));
+  const log = (text: string) => ({
+    workspace_id: "acme",
+    timestamp: moment,
+    username: text,
+    email: "a@b.c",
+    operation: "o",
+    action_kind: "Create",
+  });
+
+  test("many writes of one turn land in few commits, each with its own values", async () => {
+    const wanted = Array.from({ length: 600 }, (_, n) => `job-${String(n).padStart(3, "0")}`);
+    const { commits } = db.stats();
+    await Promise.all(wanted.map((id) => store(id, `{"of":"${id} '\\"ü😀\\u0000"}`)));
+    expect(db.stats().commits - commits).toBeLessThan(20);
+    const rows = await db.read.select().from(jobs).orderBy(asc(jobs.id));
+    expect(rows.map((row) => row.id)).toEqual(wanted);
+    for (const { id, args } of rows) expect(args).toBe(`{"of":"${id} '\\"ü😀\\u0000"}`);
+  });
+
+  test("one that the database refuses fails its own write only", async () => {
+    await store("taken");
+    const names = ["a", "b", "taken", "c", "d"];
+    const answers = await Promise.allSettled(names.map((name) => store(name)));
+    expect(answers.map(({ status }) => status === "fulfilled")).toEqual([true, true, false, true, true]);
+    expect((answers[2] as PromiseRejectedResult).reason.name).toBe("Internal");
+    expect(await ids()).toEqual(["a", "b", "c", "d", "taken"]);
+  });
+
+  test.if(!onSqlite)(
+    "a text that PostgreSQL cannot keep is refused by name, and its neighbours land",
+    async () => {
+      const answers = await Promise.allSettled([store("a"), store("b", "\0"), store("c")]);
+      expect((answers[1] as PromiseRejectedResult).reason).toBeInstanceOf(BadRequest);
+      expect(await ids()).toEqual(["a", "c"]);
+    },
+  );
+
+  test("one that changes no row is told so; what was to go with it is not stored, and others are", async () => {
+    await Promise.all(["a", "b", "c"].map((id) => store(id)));
+    const begin = (id: string, worker: string) =>
+      db.write(async (tx) => {
+        const rows = await tx.exec(start, { id, worker });
+        if (rows.length === 0) return "no";
+        await tx.insert(auditLog).values(log(id));
+        return "yes";
+      });
+    const inOneGo = (id: string, worker: string) =>
+      db.write(async (tx) => ((await tx.exec(start, { id, worker })).length === 0 ? "no" : "yes"));
+    expect(await Promise.all([inOneGo("a", "w"), inOneGo("gone", "w"), inOneGo("b", "w")])).toEqual([
+      "yes",
+      "no",
+      "yes",
+    ]);
+    // Two want the same row at the same time.
+    const answers = await Promise.all([
+      inOneGo("c", "one"),
+      inOneGo("c", "two"),
+      begin("c", "three"),
+      begin("gone", "w"),
+    ]);
+    expect(answers.filter((answer) => answer === "yes")).toHaveLength(1);
+    expect(await find("c")).toMatchObject({ state: "running", attempts: 1 });
+    expect(await db.read.select().from(auditLog)).toHaveLength(answers[2] === "yes" ? 1 : 0);
+  });
+
+  test("with other statements they are one transaction, which sees what they did and goes back whole", async () => {
+    const seen = await db.write(async (tx) => {
+      await tx.exec(insert, { id: "a", args: "{}" });
+      const rows = await tx.select({ id: jobs.id }).from(jobs);
+      await tx.exec(insert, { id: "b", args: "{}" });
+      return rows;
+    });
+    expect(seen).toEqual([{ id: "a" }]);
+    const failing = async (early: boolean) =>
+      db.write(async (tx) => {
+        await tx.exec(insert, { id: "c", args: "{}" });
+        if (early) throw new BadRequest("no");
+        await tx.select().from(jobs);
+        throw new BadRequest("no");
+      });
+    expect((await Promise.allSettled([failing(true), failing(false)])).map(({ status }) => status)).toEqual([
+      "rejected",
+      "rejected",
+    ]);
+    expect(await ids()).toEqual(["a", "b"]);
+  });
+
+  test("a large one is stored whole", async () => {
+    const large = "ü".repeat(300_000);
+    await Promise.all([store("a", large), store("b")]);
+    expect((await find("a"))!.args).toBe(large);
+  });
+});
+
 describe("afterCommit", () => {
   test("what fails in one leaves the commit, the others and later writes alone, and is not swallowed", async () => {
     const seen: string[] = [];
@@ -254,9 +364,12 @@ describe("columns", () => {
     expect(second!.id).toBeGreaterThan(first!.id);
   });
 
-  test("a declared statement stores the same, again and again", async () => {
+  test.each([
+    ["declared", statement],
+    ["shared", sharedStatement],
+  ] as const)("a %s statement stores the same, again and again", async (_, declare) => {
     const place = (name: string) => sql.placeholder(name);
-    const insert = statement<Record<string, unknown>, unknown>((queries) => {
+    const build: Parameters<typeof statement>[0] = (queries) => {
       const { id, labels, started_at, preprocessed, ...rest } = job("");
       return queries.insert(jobs).values({
         ...rest,
@@ -265,7 +378,8 @@ describe("columns", () => {
         started_at: place("started_at"),
         preprocessed: place("preprocessed"),
       });
-    });
+    };
+    const insert = declare<Record<string, unknown>, unknown>(build, () => undefined);
     const full = { id: "a", labels: ["x"], started_at: moment, preprocessed: false };
     const empty = { id: "b", labels: null, started_at: null, preprocessed: null };
     for (const values of [full, empty]) {

@@ -1,4 +1,4 @@
-import { statement } from "../../database/database.ts";
+import { sharedStatement } from "../../database/database.ts";
 import { sql } from "../../database/kit.ts";
 import type { Hooks } from "../../http/execute.ts";
 import { auditLog } from "./tables.ts";
@@ -7,17 +7,19 @@ const p = sql.placeholder;
 
 type Row = Omit<typeof auditLog.$inferSelect, "id">;
 
-const insert = statement<Row, unknown>((q) =>
-  q.insert(auditLog).values({
-    workspace_id: p("workspace_id"),
-    timestamp: p("timestamp"),
-    username: p("username"),
-    email: p("email"),
-    operation: p("operation"),
-    action_kind: p("action_kind"),
-    resource: p("resource"),
-    parameters: p("parameters"),
-  } as unknown as Row),
+const insert = sharedStatement<Row, unknown>(
+  (q) =>
+    q.insert(auditLog).values({
+      workspace_id: p("workspace_id"),
+      timestamp: p("timestamp"),
+      username: p("username"),
+      email: p("email"),
+      operation: p("operation"),
+      action_kind: p("action_kind"),
+      resource: p("resource"),
+      parameters: p("parameters"),
+    } as unknown as Row),
+  () => undefined,
 );
 
 /** Adds a row to the transaction of the change it tells of. */

@@ -4,7 +4,7 @@
  */
 import { and, asc, desc, eq, lte } from "drizzle-orm";
 import type { App } from "../../context.ts";
-import { statement, type Tx } from "../../database/database.ts";
+import { sharedStatement, statement, type Tx } from "../../database/database.ts";
 import { sql } from "../../database/kit.ts";
 import { cut, sliceFrom, type TextWindow } from "../../events/text-window.ts";
 import { jobLogs, jobStreams } from "../../queue/tables.ts";
@@ -22,7 +22,10 @@ const p = sql.placeholder;
 function statementsOf(table: typeof jobLogs | typeof jobStreams) {
   const values = { job_id: p("job_id"), seq: p("seq"), content: p("content") } as unknown as Piece;
   return {
-    insert: statement<Piece, unknown>((q) => q.insert(table).values(values)),
+    insert: sharedStatement<Piece, unknown>(
+      (q) => q.insert(table).values(values),
+      () => undefined,
+    ),
     /** The piece that holds an offset; the last one when the text is shorter. */
     pieceAt: statement<{ job_id: string; offset: number }, Omit<Piece, "job_id">[]>((q) =>
       q
