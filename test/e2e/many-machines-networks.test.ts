@@ -26,7 +26,7 @@ describe.skipIf(why !== undefined)("machines with networks of their own", () => 
 
   beforeAll(async () => {
     networks = [createNamespace(), createNamespace()];
-    postgres = await startPostgres(networks);
+    postgres = await startPostgres({ reachable: networks });
     const [first] = networks;
     // The command runs in the foreground there; what is told of it is the same.
     server = await place.serve({

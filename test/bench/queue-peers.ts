@@ -1,0 +1,103 @@
+/**
+ * One round of another queue, in a process of its own: jobs that do nothing are enqueued, 64 at a time, while its own
+ * workers in this process complete them. Prints how many milliseconds passed until the last was completed in the
+ * database.
+ *
+ *   bun queue-peers.ts <peer> <database url> <jobs>
+ */
+import { SQL } from "bun";
+
+export const PEERS = ["graphile", "graphile-local", "graphile-bulk", "pg-boss"] as const;
+export type Peer = (typeof PEERS)[number];
+
+interface Queue {
+  /** Enqueues so many by one call. */
+  add(count: number): Promise<unknown>;
+  /** SQL that counts those that are not completed yet. */
+  left: string;
+  stop(): Promise<unknown>;
+}
+
+const AT_ONCE = 64;
+const QUEUE = "noop";
+const PAYLOAD = { name: "Bob" };
+
+/** Settings of its page on performance. */
+const LOCAL = {
+  concurrentJobs: 24,
+  maxPoolSize: 25,
+  localQueue: { size: 500 },
+  completeJobBatchDelay: 0,
+  failJobBatchDelay: 0,
+};
+
+async function graphile(connectionString: string, settings: object): Promise<Queue> {
+  const { Logger, makeWorkerUtils, run } = await import("graphile-worker");
+  const logger = new Logger(() => () => {});
+  const utils = await makeWorkerUtils({ connectionString, logger });
+  await utils.migrate();
+  const runner = await run({
+    preset: { worker: { connectionString, ...settings } },
+    logger,
+    taskList: { [QUEUE]: async () => {} },
+  });
+  return {
+    add: (count) =>
+      count === 1
+        ? utils.addJob(QUEUE, PAYLOAD)
+        : utils.addJobs(Array.from({ length: count }, () => ({ identifier: QUEUE, payload: PAYLOAD }))),
+    left: "SELECT count(*) AS left FROM graphile_worker._private_jobs",
+    async stop() {
+      await runner.stop();
+      await utils.release();
+    },
+  };
+}
+
+async function pgBoss(connectionString: string): Promise<Queue> {
+  const { default: PgBoss } = await import("pg-boss");
+  const boss = new PgBoss({ connectionString });
+  await boss.start();
+  await boss.createQueue(QUEUE);
+  await boss.work(QUEUE, async () => {});
+  return {
+    add: () => boss.send(QUEUE, PAYLOAD),
+    left: `SELECT count(*) AS left FROM pgboss.job WHERE name = '${QUEUE}' AND state < 'completed'`,
+    stop: () => boss.stop({ graceful: false }),
+  };
+}
+
+/** How each begins, and how many of the 64 one call enqueues: one, as ours do, or all of them. */
+const START: Record<Peer, { start(url: string): Promise<Queue>; a_call: number }> = {
+  graphile: { start: (url) => graphile(url, {}), a_call: 1 },
+  "graphile-local": { start: (url) => graphile(url, LOCAL), a_call: 1 },
+  "graphile-bulk": { start: (url) => graphile(url, LOCAL), a_call: AT_ONCE },
+  "pg-boss": { start: pgBoss, a_call: 1 },
+};
+
+async function round(peer: Peer, url: string, jobs: number): Promise<number> {
+  const { start, a_call } = START[peer];
+  const queue = await start(url);
+  const database = new SQL({ url, max: 1 });
+  const began = performance.now();
+  let added = 0;
+  const client = async () => {
+    while (added < jobs) {
+      const count = Math.min(a_call, jobs - added);
+      added += count;
+      await queue.add(count);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE / a_call }, client));
+  while (Number((await database.unsafe(queue.left))[0].left) > 0) await Bun.sleep(10);
+  const spent = performance.now() - began;
+  await queue.stop();
+  await database.close();
+  return spent;
+}
+
+if (import.meta.main) {
+  const [peer, url, jobs] = process.argv.slice(2) as [Peer, string, string];
+  process.stdout.write(String(await round(peer, url, Number(jobs))));
+  process.exit(0);
+}

@@ -1,0 +1,184 @@
+/**
+ * Jobs a second on one PostgreSQL that keeps what it says (default settings, fsync on): ours, each a warm TypeScript
+ * script in its subprocess behind a webhook, against queues that run functions which do nothing in their own process.
+ *
+ *   bun test/bench/queues.ts        by itself, after `bun run build`
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SQL } from "bun";
+import { startPostgres } from "../postgres-server.ts";
+import { type Bench, EXECUTABLE, load, startServer, stop, untilOutput } from "./processes.ts";
+import { PEERS, type Peer } from "./queue-peers.ts";
+
+interface Figure {
+  what: string;
+  measured: string;
+  floor: string;
+  ratio: number;
+  target: string;
+  holds: boolean;
+}
+
+interface Target {
+  name: string;
+  /** Of its jobs a second we have to reach this share. */
+  least: number;
+  /** Jobs of a round: as many as ours where it is quick enough. */
+  most: number;
+}
+
+const TARGETS: Record<Peer, Target> = {
+  graphile: { name: "graphile-worker", least: 1, most: 2_000 },
+  "graphile-local": { name: "graphile-worker with local queue and batches", least: 0.5, most: 2_000 },
+  "graphile-bulk": { name: "the same, enqueued by calls of 64", least: 0.5, most: 10_000 },
+  // As it comes it takes a job every two seconds.
+  "pg-boss": { name: "pg-boss", least: 1, most: 4 },
+};
+
+const ROUNDS = 5;
+const WARM = "export function main(name: string) {\n  return { hello: name };\n}\n";
+const WAITING = "export async function main() {\n  await Bun.sleep(100);\n}\n";
+/** Jobs that one worker of the comparison of two with one runs at a time. */
+const SLOTS = 8;
+
+const perSecond = (value: number) => `${Math.round(value).toLocaleString("en")}/s`;
+const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!;
+
+/** Enqueues jobs of a script and waits until all are completed. @returns how many a second */
+async function ours(server: Bench, path: string, jobs: number): Promise<number> {
+  const began = performance.now();
+  await load({
+    url: `${server.url}/api/w/acme/jobs/run/p/${path}`,
+    body: '{"name":"Bob"}',
+    connections: 64,
+    requests: jobs,
+    headers: { authorization: `Bearer ${server.token}` },
+  });
+  while (Number(JSON.parse(await server.get("/jobs/queue/count")).database_length) > 0) await Bun.sleep(10);
+  while (JSON.parse(await server.get("/jobs/list?running=true&per_page=1")).length > 0) await Bun.sleep(10);
+  return (jobs * 1000) / (performance.now() - began);
+}
+
+async function theirs(peer: Peer, url: string, jobs: number): Promise<number> {
+  const child = Bun.spawn(
+    [process.execPath, join(import.meta.dir, "queue-peers.ts"), peer, url, String(jobs)],
+    {
+      stdout: "pipe",
+      stderr: "inherit",
+    },
+  );
+  const spent = Number(await child.stdout.text());
+  if ((await child.exited) !== 0 || !(spent > 0)) throw new Error(`${TARGETS[peer].name} failed`);
+  return (jobs * 1000) / spent;
+}
+
+/** Rounds of all of them in turn, so that each sees the same machine. */
+async function besideOthers(database: string, jobs: number): Promise<Figure[]> {
+  const rates = new Map<Peer, { ours: number; theirs: number }[]>(PEERS.map((peer) => [peer, []]));
+  const server = await startServer({ DATABASE_URL: database });
+  try {
+    await server.post("/scripts/create", { path: "u/ann/warm", content: WARM, language: "bun" });
+    await ours(server, "u/ann/warm", jobs);
+    for (let round = 0; round < ROUNDS; round++) {
+      const own = await ours(server, "u/ann/warm", jobs);
+      for (const peer of PEERS) {
+        const rate = await theirs(peer, database, Math.min(jobs, TARGETS[peer].most));
+        rates.get(peer)!.push({ ours: own, theirs: rate });
+      }
+    }
+  } finally {
+    await server.stop();
+  }
+  return PEERS.map((peer) => {
+    const rounds = rates.get(peer)!;
+    const { name, least } = TARGETS[peer];
+    const ratio = median(rounds.map((round) => round.ours / round.theirs));
+    return {
+      what: `jobs on PostgreSQL, enqueued and completed, beside ${name}`,
+      measured: perSecond(median(rounds.map((round) => round.ours))),
+      floor: perSecond(median(rounds.map((round) => round.theirs))),
+      ratio,
+      target: `>= ${least} of it`,
+      holds: ratio >= least,
+    };
+  });
+}
+
+async function startWorker(database: string, key: string): Promise<() => Promise<void>> {
+  const data_dir = mkdtempSync(join(tmpdir(), "svc-bench-"));
+  const child = Bun.spawn([EXECUTABLE, "worker", "--json", "--tags", "far", "--data-dir", data_dir], {
+    stdout: "pipe",
+    stderr: "inherit",
+    env: {
+      PATH: "/usr/bin:/bin",
+      SVC_LOG_LEVEL: "error",
+      SVC_WORKERS: String(SLOTS),
+      DATABASE_URL: database,
+      SVC_SECRET_KEY: key,
+    },
+  });
+  await untilOutput(child.stdout, /\n}\n$/);
+  return async () => {
+    await stop(child);
+    rmSync(data_dir, { recursive: true, force: true });
+  };
+}
+
+/** Of jobs that wait more than they work, as most do, so that it is not the number of cores that is measured. */
+async function twoWorkers(database: string, jobs: number): Promise<Figure> {
+  const key = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64");
+  const server = await startServer({ DATABASE_URL: database, SVC_SECRET_KEY: key, SVC_WORKER_TAGS: "near" });
+  const script = { path: "u/ann/far", content: WAITING, language: "bun", tag: "far" };
+  const measure = async (workers: number) => {
+    const stops = await Promise.all(Array.from({ length: workers }, () => startWorker(database, key)));
+    try {
+      await ours(server, "u/ann/far", SLOTS * 10);
+      return await ours(server, "u/ann/far", jobs);
+    } finally {
+      await Promise.all(stops.map((end) => end()));
+    }
+  };
+  const rounds: { one: number; two: number }[] = [];
+  try {
+    await server.post("/scripts/create", script);
+    for (let round = 0; round < 3; round++) {
+      rounds.push({ one: await measure(1), two: await measure(2) });
+    }
+  } finally {
+    await server.stop();
+  }
+  const ratio = median(rounds.map(({ one, two }) => two / one));
+  return {
+    what: "two workers, jobs of 100 ms",
+    measured: perSecond(median(rounds.map(({ two }) => two))),
+    floor: `one worker ${perSecond(median(rounds.map(({ one }) => one)))}`,
+    ratio,
+    target: ">= 1.7 of one",
+    holds: ratio >= 1.7,
+  };
+}
+
+/** @param scale share of the work that is done, for a quick look */
+export async function besideQueues(scale = 1): Promise<Figure[]> {
+  // No settings but what a server has by itself.
+  const postgres = await startPostgres({ settings: [] });
+  try {
+    const beside = await besideOthers(postgres.url, Math.round(10_000 * scale));
+    const url = new URL(postgres.url);
+    url.pathname = "/two";
+    await using client = new SQL(postgres.url);
+    await client`CREATE DATABASE two`;
+    return [...beside, await twoWorkers(url.href, Math.max(400, Math.round(800 * scale)))];
+  } finally {
+    await postgres.stop();
+  }
+}
+
+if (import.meta.main) {
+  const scale = process.argv.includes("--quick") ? 0.1 : 1;
+  for (const { what, measured, floor, ratio, target } of await besideQueues(scale)) {
+    process.stdout.write(`${what}: ${measured} (${floor}), ${ratio.toFixed(2)} (${target})\n`);
+  }
+}
