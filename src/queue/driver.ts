@@ -1,19 +1,8 @@
-/** What differs between the databases in claiming and waking, and the statements of the hot path. */
+/** The statements of the hot path: storing a job, and its end. */
 import { and, eq, inArray, isNotNull, lt, not, or, sql } from "drizzle-orm";
 import { type Database, sharedStatement, type Tx } from "../database/database.ts";
 import type { JobStatus } from "./states.ts";
 import { type Job, jobLogs, jobStreams, jobs, type NewJob } from "./tables.ts";
-
-export interface QueueDriver {
-  /**
-   * Takes due jobs for this worker, most urgent first: they are `running` once the transaction is committed.
-   * @param tags only jobs with one of these tags; undefined takes any
-   */
-  claim(
-    tx: Tx,
-    options: { worker: string; limit: number; now: Date; tags: string[] | undefined },
-  ): Promise<Job[]>;
-}
 
 const p = sql.placeholder;
 

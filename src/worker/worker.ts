@@ -10,7 +10,7 @@
 import { and, eq, inArray, sql } from "drizzle-orm";
 import type { App } from "../context.ts";
 import { aboutJob } from "../queue/about.ts";
-import { nextDue, queueDriver } from "../queue/claim.ts";
+import { claimJobs, nextDue } from "../queue/claim.ts";
 import { passingLocked } from "../queue/concurrency.ts";
 import type { Consumer } from "../queue/queue.ts";
 import { type Job, jobs } from "../queue/tables.ts";
@@ -55,7 +55,6 @@ export interface TakenTags {
 
 export function createWorker(app: App, tags: TakenTags): Worker {
   const { db, queue, config } = app;
-  const driver = queueDriver(db.dialect);
   const active = new Map<string, { job: Job; isBound: boolean; controller: AbortController }>();
   let executed = 0;
   let last: { id: string; workspace_id: string } | undefined;
@@ -145,7 +144,7 @@ export function createWorker(app: App, tags: TakenTags): Worker {
       return;
     }
     const claimed = await db.write(async (tx) => {
-      const jobs = await driver.claim(tx, {
+      const jobs = await claimJobs(tx, {
         worker: queue.worker,
         limit,
         now: app.clock(),
