@@ -1,6 +1,9 @@
 /**
- * PostgreSQL through Bun's own client. The builder is cast to the SQLite builder's type here and nowhere else: the
- * kit's tables have the same shape in both, and the contract suite runs on both.
+ * PostgreSQL through Bun's own client. A write begins its transaction with the first statement that cannot be shared;
+ * one that has none goes with others (`postgres-groups.ts`).
+ *
+ * The builder is cast to the SQLite builder's type here and nowhere else: the kit's tables have the same shape in both,
+ * and the contract suite runs on both.
  */
 import { SQL as PostgresClient } from "bun";
 import { DrizzleQueryError, type SQL } from "drizzle-orm";

@@ -251,6 +251,29 @@ describe("shared statements", () => {
     expect(await db.read.select().from(auditLog)).toHaveLength(answers[2] === "yes" ? 1 : 0);
   });
 
+  test.if(!onSqlite)("one whose row somebody holds waits by itself", async () => {
+    await Promise.all(["held", "free"].map((id) => store(id)));
+    const [taken, done] = [gate(), gate()];
+    const holding = db.write(async (tx) => {
+      await tx.update(jobs).set({ priority: 1 }).where(eq(jobs.id, "held"));
+      taken.open();
+      await done.promise;
+    });
+    await taken.promise;
+    let answered = false;
+    const begin = (id: string) => db.write((tx) => tx.exec(start, { id, worker: "w" }));
+    const waiting = begin("held").finally(() => {
+      answered = true;
+    });
+    expect(await begin("free")).toEqual([{ id: "free" }]);
+    await store("another");
+    expect(answered).toBe(false);
+    done.open();
+    await holding;
+    expect(await waiting).toEqual([{ id: "held" }]);
+    expect(await find("held")).toMatchObject({ state: "running", priority: 1, attempts: 1 });
+  });
+
   test("with other statements they are one transaction, which sees what they did and goes back whole", async () => {
     const seen = await db.write(async (tx) => {
       await tx.exec(insert, { id: "a", args: "{}" });
