@@ -4,6 +4,7 @@
  */
 import type { SQL as PostgresClient } from "bun";
 import { is, Param, Placeholder } from "drizzle-orm";
+import { PgBigInt53 } from "drizzle-orm/pg-core";
 import { Internal } from "../errors.ts";
 import type { Queries, Statement } from "./database.ts";
 
@@ -20,6 +21,8 @@ export interface Compiled {
   /** The name of each parameter; undefined for one with a value of its own, which `fixed` holds. */
   names: (string | undefined)[];
   fixed: unknown[];
+  /** Columns of its rows that come as text and are numbers. */
+  numbers: string[];
 }
 
 export interface Joined {
@@ -28,13 +31,16 @@ export interface Joined {
 }
 
 export function compile(queries: Queries, declared: AnyStatement): Compiled {
-  const { sql: text, params } = declared.build(queries).toSQL();
+  const built = declared.build(queries);
+  const { sql: text, params } = built.toSQL();
+  const { fields = [] } = built.prepare() as { fields?: { field: unknown }[] };
+  const numbers = fields.flatMap(({ field }) => (is(field, PgBigInt53) ? [field.name] : []));
   const bare = params.map((parameter) => (is(parameter, Param) ? parameter.value : parameter));
   const names = bare.map((parameter) => (is(parameter, Placeholder) ? parameter.name : undefined));
   const fixed = bare.map((parameter) => (is(parameter, Placeholder) ? undefined : toDriver(parameter)));
   const bind = (values: Values) =>
     names.map((name, index) => (name === undefined ? fixed[index] : toDriver(values[name])));
-  return { text, bind, names, fixed };
+  return { text, bind, names, fixed, numbers };
 }
 
 /** What the column kit's types are to PostgreSQL. */

@@ -74,8 +74,12 @@ export function openPostgres(options: PostgresOptions): Database {
   const groups = createGroups(client, joinedOf, counters);
 
   async function run(on: Connection, declared: AnyStatement, parameters: Values) {
-    const { text, bind } = compiledOf(declared);
-    return (await on.unsafe(text, bind(parameters))) as unknown[] & { count: number };
+    const { text, bind, numbers } = compiledOf(declared);
+    const rows = (await on.unsafe(text, bind(parameters))) as Values[] & { count: number };
+    for (const row of rows) {
+      for (const name of numbers) row[name] = row[name] === null ? null : Number(row[name]);
+    }
+    return rows;
   }
 
   /**

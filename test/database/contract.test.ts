@@ -170,6 +170,18 @@ describe("write", () => {
   });
 });
 
+test("a declared statement's numbers come as numbers", async () => {
+  await add("a", { timeout_s: 7, duration_ms: 2 ** 53 - 1 });
+  const numbers = statement<{ id: string }, Record<string, unknown>[]>((queries) =>
+    queries
+      .select({ timeout_s: jobs.timeout_s, duration_ms: jobs.duration_ms, mem_peak_kb: jobs.mem_peak_kb })
+      .from(jobs)
+      .where(eq(jobs.id, sql.placeholder("id"))),
+  );
+  const rows = [...(await db.read.exec(numbers, { id: "a" }))];
+  expect(rows).toEqual([{ timeout_s: 7, duration_ms: 2 ** 53 - 1, mem_peak_kb: null }]);
+});
+
 describe("shared statements", () => {
   const place = (name: string) => sql.placeholder(name);
   const insert = sharedStatement<{ id: string; args: string }, unknown>(
