@@ -106,6 +106,8 @@ export interface Channel {
    * @param gap called whenever the connection is there again after it was lost: something may have been missed
    */
   listen(name: string, hear: (text: string) => void, gap: () => void): Promise<{ stop(): Promise<void> }>;
+  /** Calls back when a write was lost on its way: it may have been committed, and what was to follow was not done. */
+  onUncertain(hear: () => void): void;
 }
 
 export interface WriteOptions {

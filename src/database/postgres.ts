@@ -9,7 +9,16 @@ import { SQL as PostgresClient } from "bun";
 import { DrizzleQueryError, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/pg-proxy";
 import { BadRequest, Internal, StorageFull, SvcError } from "../errors.ts";
-import { countCommit, type Database, newCommitStats, type Queries, runEffects, type Tx } from "./database.ts";
+import {
+  countCommit,
+  type Database,
+  newCommitStats,
+  type Queries,
+  runEffects,
+  type Tx,
+  type WriteOptions,
+} from "./database.ts";
+import { isOutage } from "./failure.ts";
 import { type Call, createGroups } from "./postgres-groups.ts";
 import {
   type AnyStatement,
@@ -24,6 +33,11 @@ import {
 export interface PostgresOptions {
   url: string;
   max_connections: number;
+  /**
+   * How long, in milliseconds, a transaction may stand still before the database ends it: a machine that was stopped or
+   * cut off in the middle of one holds locks that nobody else gets past. Absent: for as long as it likes.
+   */
+  max_pause_ms?: number;
 }
 
 /** What the database's own list of connections calls those of a server. */
@@ -46,13 +60,17 @@ export function openPostgres(options: PostgresOptions): Database {
     url: options.url,
     max: options.max_connections,
     bigint: false,
-    connection: { application_name: APPLICATION },
+    connection: {
+      application_name: APPLICATION,
+      idle_in_transaction_session_timeout: options.max_pause_ms ?? 0,
+    },
   });
   const counters = newCommitStats();
   const queries = builderOn(async () => client);
   const compiled = new Map<object, Compiled>();
   const joined = new Map<object, Promise<Joined>>();
   const writing = new Set<Promise<unknown>>();
+  const uncertain: (() => void)[] = [];
   let closed = false;
 
   function compiledOf(declared: AnyStatement): Compiled {
@@ -86,7 +104,10 @@ export function openPostgres(options: PostgresOptions): Database {
    * A transaction that begins when it has to: one whose statements are all shared never does, and goes with a group.
    * @throws Contradicted
    */
-  async function attempt<T>(work: (tx: Tx) => Promise<T>, mayShare: boolean): Promise<T> {
+  async function attempt<T>(
+    work: (tx: Tx) => Promise<T>,
+    { mayShare, lazy }: { mayShare: boolean; lazy: boolean },
+  ): Promise<T> {
     const began = performance.now();
     const calls: Call[] = [];
     const effects: (() => void)[] = [];
@@ -97,6 +118,7 @@ export function openPostgres(options: PostgresOptions): Database {
     function open(): Promise<Connection> {
       opened ??= new Promise((resolve, reject) => {
         committed = client.begin(async (connection) => {
+          if (lazy) await connection.unsafe("SET LOCAL synchronous_commit = off");
           for (const { declared, parameters } of calls) {
             const { count } = await run(connection, declared, parameters);
             if (count !== 1) throw new Contradicted();
@@ -143,14 +165,18 @@ export function openPostgres(options: PostgresOptions): Database {
     }
   }
 
-  async function write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    let mayShare = true;
+  async function write<T>(work: (tx: Tx) => Promise<T>, { lazy = false }: WriteOptions): Promise<T> {
+    let mayShare = !lazy;
     for (let tries = 1; ; tries++) {
       try {
-        return await attempt(work, mayShare);
+        return await attempt(work, { mayShare, lazy });
       } catch (cause) {
-        if (cause instanceof Contradicted) mayShare = false;
-        else if (tries >= MAX_TRIES || !isDeadlock(cause)) throw cause;
+        if (cause instanceof Contradicted) {
+          mayShare = false;
+          continue;
+        }
+        if (isOutage(cause)) for (const hear of uncertain) hear();
+        if (tries >= MAX_TRIES || !isDeadlock(cause)) throw cause;
       }
     }
   }
@@ -167,11 +193,12 @@ export function openPostgres(options: PostgresOptions): Database {
         });
         return { stop: () => subscription.unlisten() };
       },
+      onUncertain: (hear) => void uncertain.push(hear),
     },
     read: withRaw(queries, { exec: (declared, parameters) => run(client, declared, parameters) }),
-    write<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
+    write<T>(work: (tx: Tx) => Promise<T>, how: WriteOptions = {}): Promise<T> {
       if (closed) return Promise.reject(new Internal("the database is closed"));
-      const written = write(work);
+      const written = write(work, how);
       writing.add(written);
       const isDone = () => void writing.delete(written);
       written.then(isDone, isDone);

@@ -111,10 +111,21 @@ export async function openRelay(db: Database, log: Log, listens: boolean): Promi
     for (const look of lookers) look();
   }
 
+  /** A change may have been stored of which nobody is told: all look for themselves, this server too. */
+  let isUncertain = false;
+  channel.onUncertain(() => {
+    if (listens) isUncertain = true;
+    else tell(GAP);
+  });
   const listening = listens ? await channel.listen(CHANNEL, hear, gap) : undefined;
   const beat = listens
     ? setInterval(() => {
         tell(BEAT);
+        if (isUncertain) {
+          isUncertain = false;
+          tell(GAP);
+          gap();
+        }
         if (performance.now() - heardAt > DEAF_MS) gap();
       }, BEAT_MS)
     : undefined;
