@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { DrizzleQueryError } from "drizzle-orm";
+import { DrizzleQueryError, sql } from "drizzle-orm";
 import { isOutage } from "../../src/database/failure.ts";
 import { openPostgres } from "../../src/database/postgres.ts";
 import { Internal, StorageFull } from "../../src/errors.ts";
@@ -45,7 +45,9 @@ function refused(text: string): void {
 }
 
 const nobodyThere = () =>
-  openPostgres({ url: "postgres://svc@127.0.0.1:1/svc", max_connections: 1 }).write(async () => {});
+  openPostgres({ url: "postgres://svc@127.0.0.1:1/svc", max_connections: 1 }).write(async (tx) => {
+    await tx.rows(sql`SELECT 1`);
+  });
 
 test.each([
   ["SQLite, locked", locked, true],
