@@ -2,12 +2,13 @@
  * What a job says while it runs: shown live through its tail, stored in pieces, and let go from memory once it is
  * stored and far from the end.
  */
+import { and, eq } from "drizzle-orm";
 import type { App } from "../context.ts";
 import type { Tx } from "../database/database.ts";
 import { SvcError } from "../errors.ts";
 import { readFrom, storeText } from "../features/jobs/logs.ts";
 import { aboutJob } from "../queue/about.ts";
-import type { Job } from "../queue/tables.ts";
+import { type Job, jobs } from "../queue/tables.ts";
 
 /** How often what a long job says goes to the database. */
 const FLUSH_MS = 500;
@@ -38,7 +39,12 @@ class ResultTooLarge extends SvcError {
   override readonly name: string = "ResultTooLarge";
 }
 
-export function collectOutput(app: App, job: Pick<Job, "id" | "request_id" | "delete_after_use">): Output {
+/** @param runs the job that speaks, where it does so for another */
+export function collectOutput(
+  app: App,
+  job: Pick<Job, "id" | "request_id" | "delete_after_use">,
+  runs = job.id,
+): Output {
   const tail = app.events.openTail(job.id);
   let stored = { log: 0, stream: 0 };
   let timer: ReturnType<typeof setInterval> | undefined;
@@ -70,7 +76,9 @@ export function collectOutput(app: App, job: Pick<Job, "id" | "request_id" | "de
     if (unstored() === 0) return;
     refused = false;
     flushing ??= app.db
-      .write(store)
+      .write(async (tx) => {
+        if (await isHeld(app, tx, runs)) await store(tx);
+      })
       .catch((cause) => {
         // Tried again in its time: not at each word of a job that says much while the disk is full.
         refused = true;
@@ -97,7 +105,7 @@ export function collectOutput(app: App, job: Pick<Job, "id" | "request_id" | "de
       tail.appendStream(text);
       said();
       if (flow_job === undefined) return;
-      forwarded ??= collectOutput(app, { ...job, id: flow_job });
+      forwarded ??= collectOutput(app, { ...job, id: flow_job }, runs);
       forwarded.stream(text);
     },
     forwardStream(id) {
@@ -128,6 +136,12 @@ export function collectOutput(app: App, job: Pick<Job, "id" | "request_id" | "de
       );
     },
   };
+}
+
+/** Whoever was given the job meanwhile stores what it says now. */
+async function isHeld(app: App, tx: Tx, job_id: string): Promise<boolean> {
+  const isMine = and(eq(jobs.id, job_id), eq(jobs.state, "running"), eq(jobs.worker, app.queue.worker));
+  return (await tx.select({ id: jobs.id }).from(jobs).where(isMine)).length > 0;
 }
 
 /**

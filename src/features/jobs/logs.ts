@@ -22,8 +22,16 @@ const p = sql.placeholder;
 function statementsOf(table: typeof jobLogs | typeof jobStreams) {
   const values = { job_id: p("job_id"), seq: p("seq"), content: p("content") } as unknown as Piece;
   return {
+    /** One that was stored in a commit nobody heard of is stored once more, with what has been said since. */
     insert: sharedStatement<Piece, unknown>(
-      (q) => q.insert(table).values(values),
+      (q) =>
+        q
+          .insert(table)
+          .values(values)
+          .onConflictDoUpdate({
+            target: [table.job_id, table.seq],
+            set: { content: sql`excluded.content` },
+          }),
       () => undefined,
     ),
     /** The piece that holds an offset; the last one when the text is shorter. */
