@@ -2,7 +2,7 @@
  * Telling an outage of the database from a statement that it refuses. The first passes: what was to be done is done
  * once the database is back, however long that takes. The second would be refused again.
  */
-import { StorageFull } from "../errors.ts";
+import { StorageFull, Unavailable } from "../errors.ts";
 
 /** What Bun's client says of a connection that could not be made, or is gone. */
 const CONNECTION = /^ERR_POSTGRES_(CONNECTION|IDLE|LIFETIME)_/;
@@ -26,4 +26,13 @@ export function isOutage(thrown: unknown): boolean {
     if (typeof errno === "string" && SQLSTATE.test(errno)) return true;
   }
   return false;
+}
+
+/**
+ * Whether the same may go through a little later, with nothing changed about it: the database cannot be used for now,
+ * others were first again and again, or the server is shutting down. What is to be done is done then, and nothing is
+ * given up for it.
+ */
+export function isPassing(thrown: unknown): boolean {
+  return thrown instanceof Unavailable || isOutage(thrown);
 }

@@ -1,7 +1,7 @@
 /** Storing how a job ended. */
 import { and, eq } from "drizzle-orm";
 import type { App } from "../context.ts";
-import { isOutage } from "../database/failure.ts";
+import { isPassing } from "../database/failure.ts";
 import { settleWithoutLock } from "../features/flows/locks.ts";
 import { endJob } from "../features/flows/run/runs.ts";
 import { countJob } from "../features/workspaces/usage.ts";
@@ -43,7 +43,7 @@ export async function finish(app: App, job: Job, ending: Ending, output: Output)
         { ...aboutJob(job), error: String(cause), again_in_ms },
         "a job's end could not be stored yet",
       );
-      if (!isOutage(cause) && refused++ === MAX_WHOLE_TRIES) {
+      if (!isPassing(cause) && refused++ === MAX_WHOLE_TRIES) {
         ending = failure({ name: "InternalErr", message: "the database refused to store the job's result" });
       }
       await pause(again_in_ms);

@@ -2,7 +2,8 @@
 import { and, eq } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
-import { BadRequest, NotFound, SvcError, Unavailable } from "../../errors.ts";
+import { isPassing } from "../../database/failure.ts";
+import { BadRequest, NotFound, SvcError } from "../../errors.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
 import { raiseAlert } from "../alerts/service.ts";
 import { flows } from "../flows/tables.ts";
@@ -202,8 +203,8 @@ async function postpone(app: App, call: HandlerCall, cause: unknown): Promise<vo
   }
   const delay = Math.min(FIRST_DELAY_MS * 2 ** call.attempts, LONGEST_DELAY_MS);
   const next_at = new Date(app.clock().getTime() + delay);
-  // A server that is shutting down takes no jobs: that says nothing of the handler.
-  const counted = cause instanceof Unavailable ? {} : { attempts };
+  // That the database is away, or the server is shutting down, says nothing of the handler.
+  const counted = isPassing(cause) ? {} : { attempts };
   await app.db.write((tx) =>
     tx
       .update(handlerCalls)

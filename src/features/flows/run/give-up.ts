@@ -1,7 +1,7 @@
 /** Ending what nothing more can be made of: better a flow that fails than one that is tried for ever. */
 import { and, eq, sql } from "drizzle-orm";
 import type { App } from "../../../context.ts";
-import { isOutage } from "../../../database/failure.ts";
+import { isPassing } from "../../../database/failure.ts";
 import { jobs } from "../../../queue/tables.ts";
 import { noteEnd } from "../../handlers/outbox.ts";
 import { flowFrames } from "../tables.ts";
@@ -13,7 +13,7 @@ import { NotPlanned, transact } from "./transact.ts";
 /**
  * A frame that what it does next cannot be worked out for fails; where even that cannot be worked out, the whole run
  * ends as it stands.
- * @throws while the database cannot be used: nothing is given up for that
+ * @throws what passes: nothing is given up for that
  */
 export async function giveUpFrame(
   app: App,
@@ -31,7 +31,7 @@ export async function giveUpFrame(
       return frame && ((plan) => stopFrame(app, run, plan, { frame, status: "failure", result }));
     });
   } catch (error) {
-    if (isOutage(error)) throw error;
+    if (isPassing(error)) throw error;
     app.log.error({ job: root_job, error: String(error) }, "a run of a flow is ended as it stands");
     await endRun(app, root_job, JSON.stringify({ error: { name: "InternalError", message } }));
   }

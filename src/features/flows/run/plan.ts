@@ -19,7 +19,7 @@ import {
   leaveFrame,
 } from "./statements.ts";
 import { cancelLeaf, freePlace, stopBelow } from "./stopping.ts";
-import { keepRun } from "./turns.ts";
+import { FlowConflict, keepRun } from "./turns.ts";
 import { deleteAfterUse } from "./used.ts";
 
 /** A plan that asks for more than this many jobs leaves the rest to later transactions. */
@@ -29,9 +29,6 @@ function isInside(inner: LiveFrame, frame: LiveFrame): boolean {
   for (let at = inner.parent; at; at = at.parent) if (at === frame) return true;
   return false;
 }
-
-/** Somebody else has changed the run since it was read. */
-export class FlowConflict extends Error {}
 
 /** The job ended elsewhere before: nothing of this end counts. */
 export class NotHeld extends Error {}

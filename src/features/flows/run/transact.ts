@@ -2,9 +2,9 @@
 import type { App } from "../../../context.ts";
 import type { Tx } from "../../../database/database.ts";
 import { isOutage } from "../../../database/failure.ts";
-import { FlowConflict, NotHeld, Plan } from "./plan.ts";
+import { NotHeld, Plan } from "./plan.ts";
 import type { FlowRun } from "./run.ts";
-import { withRun } from "./turns.ts";
+import { FlowConflict, withRun } from "./turns.ts";
 
 /** Other servers may work on the same run: after some rounds, those who are in each other's way wait for a moment. */
 const MAX_TRIES = 100;

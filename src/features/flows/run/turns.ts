@@ -6,10 +6,23 @@
  */
 import { eq } from "drizzle-orm";
 import type { App } from "../../../context.ts";
-import { Internal } from "../../../errors.ts";
+import { Internal, Unavailable } from "../../../errors.ts";
 import { perApp } from "../../../lib/per-app.ts";
 import { flowFrames } from "../tables.ts";
 import { type FlowRun, loadRun } from "./run.ts";
+
+/** Somebody else has changed the run since it was read. */
+export class FlowConflict extends Unavailable {
+  constructor() {
+    super("others change this run of a flow all the time: try again");
+  }
+}
+
+/**
+ * After another server was first, this long transitions of the run are written one by one: all that is planned upon one
+ * that does not go through is planned in vain.
+ */
+const CONTENDED_MS = 2_000;
 
 /** Runs kept in memory while nothing happens to them. */
 const MAX_RUNS = 2_000;
@@ -19,6 +32,8 @@ interface Slot {
   tail: Promise<unknown>;
   /** Who waits for a turn, or for what was planned in it to be written. */
   users: number;
+  /** Until then it is known that another server changes it too, in milliseconds of `performance.now()`. */
+  contended_until: number;
 }
 
 const slotsOf = perApp<App, Map<string, Slot>>(() => new Map());
@@ -40,7 +55,12 @@ type Turn<T> = (run: FlowRun, isCertain: boolean) => Promise<Planned<T> | undefi
  */
 export async function withRun<T>(app: App, root_id: string, work: Turn<T>): Promise<T> {
   const slots = slotsOf(app);
-  const slot = slots.get(root_id) ?? { run: undefined, tail: Promise.resolve(), users: 0 };
+  const slot = slots.get(root_id) ?? {
+    run: undefined,
+    tail: Promise.resolve(),
+    users: 0,
+    contended_until: 0,
+  };
   // The one used last stands at the end.
   slots.delete(root_id);
   slots.set(root_id, slot);
@@ -50,23 +70,33 @@ export async function withRun<T>(app: App, root_id: string, work: Turn<T>): Prom
   slot.tail = turn.catch(() => {});
   try {
     return await (await turn).written;
+  } catch (cause) {
+    if (cause instanceof FlowConflict) slot.contended_until = performance.now() + CONTENDED_MS;
+    throw cause;
   } finally {
     slot.users--;
     const { run } = slot;
-    if (slot.users === 0 && (!run || run.broken || run.frames.size === 0)) slots.delete(root_id);
+    const isOver = run?.frames.size === 0 || ((!run || run.broken) && !isContended(slot));
+    if (slot.users === 0 && isOver) slots.delete(root_id);
   }
 }
 
 async function takeTurn<T>(app: App, root_id: string, slot: Slot, work: Turn<T>): Promise<Planned<T>> {
-  const isRead = !slot.run || slot.run.broken;
-  const run = isRead ? await readAnew(app, root_id, slot) : slot.run!;
+  const isAlone = isContended(slot);
+  const isRead = isAlone || !slot.run || slot.run.broken;
+  const run = isRead ? await certainRun(app, root_id, slot) : slot.run!;
   // Another server changes what is in PostgreSQL without telling.
   const isCertain = isRead || (app.db.dialect === "sqlite" && run.writing === 0);
   const planned =
     (await planWith(run, isCertain, work)) ??
     (await planWith(await certainRun(app, root_id, slot), true, work));
   if (!planned) throw new Internal(`nothing was planned for run ${root_id}`);
+  if (isAlone) await planned.written;
   return planned;
+}
+
+function isContended(slot: Slot): boolean {
+  return performance.now() < slot.contended_until;
 }
 
 /**
@@ -132,6 +162,6 @@ function forgetIdle(slots: Map<string, Slot>): void {
 export function keepRun(app: App, run: FlowRun): void {
   const slots = slotsOf(app);
   if (run.frames.size === 0 || slots.has(run.root_id)) return;
-  slots.set(run.root_id, { run, tail: Promise.resolve(), users: 0 });
+  slots.set(run.root_id, { run, tail: Promise.resolve(), users: 0, contended_until: 0 });
   forgetIdle(slots);
 }

@@ -5,7 +5,7 @@
  */
 import { and, asc, eq, gt, gte, lt, lte } from "drizzle-orm";
 import type { App } from "../../../context.ts";
-import { isOutage } from "../../../database/failure.ts";
+import { isPassing } from "../../../database/failure.ts";
 import { flowFrames } from "../tables.ts";
 import { alarmOf, FIRST_REAL, STOPS_BELOW, wakeFlowsAt } from "./moments.ts";
 import { stopBelow, stopOrphans } from "./stopping.ts";
@@ -124,7 +124,7 @@ export function startFlowWaker(app: App, { wake, giveUp }: Attention): { stop():
         attended(lane, isLeft.size === 0 ? some : some.filter((id) => !isLeft.has(id)));
         outages = 0;
       } catch (cause) {
-        if (isOutage(cause)) {
+        if (isPassing(cause)) {
           waiting.unshift(...some);
           await rest(cause, ++outages);
           continue;
@@ -148,7 +148,7 @@ export function startFlowWaker(app: App, { wake, giveUp }: Attention): { stop():
         for (const id of lost) orphans.add(id);
         if (left.length === 0) return;
       } catch (cause) {
-        if (isOutage(cause)) {
+        if (isPassing(cause)) {
           await rest(cause, ++outages);
           continue;
         }
@@ -160,10 +160,10 @@ export function startFlowWaker(app: App, { wake, giveUp }: Attention): { stop():
     }
   }
 
-  /** Nothing is given up for an outage: it passes. */
+  /** Nothing is given up for what passes. */
   function rest(cause: unknown, times: number): Promise<void> {
     const again_in_ms = Math.min(RETRY_MS * 2 ** (times - 1), MAX_OUTAGE_MS);
-    app.log.error({ error: String(cause), again_in_ms }, "flows wait for the database");
+    app.log.error({ error: String(cause), again_in_ms }, "flows that are due have to wait");
     return pauseFor(again_in_ms);
   }
 
