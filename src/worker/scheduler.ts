@@ -13,6 +13,8 @@ export function createScheduler(app: App): { start(): void; stop(): Promise<void
   const rounds = createRounds(app, {
     failure: "schedules that are due could not be started",
     async look(now) {
+      // What is due is left to the next start: nothing is begun any more, and nothing is put off for that.
+      if (!app.accepting) return undefined;
       const due = await app.db.read
         .select()
         .from(schedules)

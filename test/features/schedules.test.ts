@@ -1,6 +1,6 @@
 /** Schedules: when they run, as whom, once, and what is said of those that cannot. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { eq } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import { schedulerOf } from "../../src/features/schedules/service.ts";
 import { schedules } from "../../src/features/schedules/tables.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
@@ -276,4 +276,47 @@ test("a path that is taken is refused", async () => {
   const path = await create();
   const answer = await ask("POST", `${base}/create`, schedule({ path }));
   expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("already")]);
+});
+
+describe("what stays due", () => {
+  const own = async () => {
+    const other = await startTestServer();
+    const there = await other.workspace();
+    await deploy(there.ask, "acme", "u/admin/greet", "export const main = () => 1");
+    const path = (await expectOk(there.ask("POST", `${base}/create`, schedule()))).text;
+    const { app } = other.server;
+    const makeDue = async () => {
+      const next_at = new Date(app.clock().getTime() - 1_000);
+      await app.db.write((tx) => tx.update(schedules).set({ next_at }));
+      schedulerOf(app).wake();
+      return next_at;
+    };
+    const row = async () => (await app.db.read.select().from(schedules).where(eq(schedules.path, path)))[0]!;
+    return { ...there, other, app, path, makeDue, row };
+  };
+
+  test("one that is found while the server stops", async () => {
+    const { other, app, makeDue, row } = await own();
+    app.accepting = false;
+    const next_at = await makeDue();
+    await Bun.sleep(300);
+    expect(await row()).toMatchObject({ next_at, error: null });
+    await other.stop();
+  });
+
+  test.skipIf(!process.env.DATABASE_URL)("one that the database had no room for", async () => {
+    const { other, app, ask, path, makeDue, row } = await own();
+    const says = (text: string) => app.db.write((tx) => tx.rows(sql.raw(text)));
+    await says(`CREATE FUNCTION scarce() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'out of memory' USING ERRCODE = '53200'; END $$`);
+    await says("CREATE TRIGGER scarce BEFORE INSERT ON jobs FOR EACH ROW EXECUTE FUNCTION scarce()");
+    const next_at = await makeDue();
+    await Bun.sleep(300);
+    expect(await row()).toMatchObject({ next_at, error: null });
+    await says("DROP FUNCTION scarce CASCADE");
+    const runs = async () =>
+      (await expectOk(ask("GET", `/w/acme/jobs/list?schedule_path=${path}`))).json().length;
+    expect(await until(async () => (await runs()) || undefined, "the run")).toBe(1);
+    await other.stop();
+  });
 });

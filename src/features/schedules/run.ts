@@ -2,6 +2,7 @@
 import { and, eq, inArray, isNull, ne } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
+import { isPassing } from "../../database/failure.ts";
 import { SvcError } from "../../errors.ts";
 import type { FlowValue } from "../../flow-engine/types.ts";
 import { jobs } from "../../queue/tables.ts";
@@ -13,6 +14,7 @@ import { type Schedule, schedules } from "./tables.ts";
 /**
  * Starts what a schedule runs, in the transaction that puts it off to the next time: so of several servers one does, and
  * once. Times that passed while no server ran are made up for by one run.
+ * @throws what passes, while which it stays due
  * @param row as it was found to be due
  */
 export async function runSchedule(app: App, row: Schedule): Promise<void> {
@@ -41,7 +43,7 @@ export async function runSchedule(app: App, row: Schedule): Promise<void> {
   try {
     await submit(app, row, (tx) => putOff(tx, null));
   } catch (cause) {
-    if (!(cause instanceof SvcError)) throw cause;
+    if (isPassing(cause) || !(cause instanceof SvcError)) throw cause;
     app.log.warn(
       { workspace: row.workspace_id, schedule: row.path, error: cause.message },
       "a schedule could not start what it runs",
