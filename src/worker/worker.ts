@@ -55,7 +55,10 @@ export interface TakenTags {
 
 export function createWorker(app: App, tags: TakenTags): Worker {
   const { db, queue, config } = app;
-  const active = new Map<string, { job: Job; isBound: boolean; controller: AbortController }>();
+  const active = new Map<
+    string,
+    { job: Job; isBound: boolean; controller: AbortController; again?: Job }
+  >();
   let executed = 0;
   let last: { id: string; workspace_id: string } | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;
@@ -87,6 +90,12 @@ export function createWorker(app: App, tags: TakenTags): Worker {
   };
 
   function take(job: Job, isBound: boolean): void {
+    const held = active.get(job.id);
+    if (held) {
+      // It was put back while it runs here: the row is this worker's again, and so is the end of what runs.
+      held.again = job;
+      return;
+    }
     const controller = new AbortController();
     active.set(job.id, { job, isBound, controller });
     executed++;
@@ -101,10 +110,25 @@ export function createWorker(app: App, tags: TakenTags): Worker {
         ),
       )
       .finally(() => {
+        const again = active.get(job.id)?.again;
         active.delete(job.id);
+        if (again) takeAgain(again);
         if (active.size === 0) idle?.();
         if (unseen) look();
       });
+  }
+
+  /** A job that was claimed while a run of it came to its end here, where that end is not the job's. */
+  function takeAgain(job: Job): void {
+    const isMine = sql`${jobs.state} = 'running' AND ${jobs.worker} = ${queue.worker}`;
+    db.read
+      .select({ id: jobs.id })
+      .from(jobs)
+      .where(and(eq(jobs.id, job.id), isMine))
+      .then(([row]) => row && take(job, false))
+      .catch((cause) =>
+        app.log.error({ ...aboutJob(job), error: String(cause) }, "a claimed job is left to the rescuer"),
+      );
   }
 
   function wake(): void {
