@@ -293,7 +293,7 @@ export function createRunner(options: RunnerOptions): Runner {
     holds: () => sandbox.holds,
     averageMs: () => averageMs,
     stalledMs: () => (busy < options.concurrency ? 0 : performance.now() - lastBegan),
-    waiting: () => waiting.map(({ request }) => request.job_id),
+    waiting: () => waiting.flatMap(({ request }) => (request.shared === undefined ? [request.job_id] : [])),
     spare: () => guard.spare(),
     stats() {
       let warm = 0;

@@ -209,7 +209,7 @@ export interface Runner {
   averageMs(): number;
   /** For how long every slot has been busy with the same job, in milliseconds; 0 while one is free. */
   stalledMs(): number;
-  /** Ids of the jobs that wait inside for a slot. */
+  /** Ids of the jobs that wait inside for a slot, and could as well wait elsewhere: what they share with others is here. */
   waiting(): string[];
   /** Leaves alone, for good, what this process has started by now beside script processes. */
   spare(): void;

@@ -250,7 +250,8 @@ export function createWorker(app: App, tags: TakenTags): Worker {
         },
         (config.lease_s * 1000) / PINGS_A_LEASE,
       );
-      if (db.channel) shedding = setInterval(shed, SHED_EVERY_MS);
+      // A command works by itself: there may be nobody else.
+      if (db.channel && !queue.alone) shedding = setInterval(shed, SHED_EVERY_MS);
       wake();
     },
     async stop(grace_ms) {
