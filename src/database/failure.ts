@@ -14,8 +14,8 @@ const CONNECTION = /^ERR_POSTGRES_(CONNECTION|IDLE|LIFETIME)_/;
  */
 const SQLSTATE = /^(08...|28...|3D000|25006|40001|40P01|53...|57P0[123]|58...)$/;
 
-/** What SQLite says of its file, and the system of the disk it is on. */
-const FILE = /^(SQLITE_(BUSY|LOCKED|IOERR|FULL|CANTOPEN|PROTOCOL|READONLY)|(EIO|ENOSPC|EDQUOT)$)/;
+/** What SQLite says of its file, and of the disk it is on. What other files have come to is none of the database's. */
+const FILE = /^SQLITE_(BUSY|LOCKED|IOERR|FULL|CANTOPEN|PROTOCOL|READONLY)/;
 
 /** Whether the database, or the disk that it is on, cannot be used for now. Causes are looked at too. */
 export function isOutage(thrown: unknown): boolean {

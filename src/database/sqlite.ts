@@ -110,7 +110,8 @@ export function openSqlite(options: SqliteOptions): Database {
         if (!cause) return resolve();
         const message =
           "the disk refused to flush the database's log: nothing more is stored until a restart";
-        broken = new Internal(message, { cause });
+        // As SQLite calls it where it flushes itself: so it is told from what other files come to.
+        broken = new Internal(message, { cause: Object.assign(cause, { code: "SQLITE_IOERR_FSYNC" }) });
         counters.broken = broken;
         reject(broken);
       });

@@ -6,9 +6,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { DrizzleQueryError, sql } from "drizzle-orm";
-import { isOutage } from "../../src/database/failure.ts";
+import { isOutage, isPassing } from "../../src/database/failure.ts";
 import { openPostgres } from "../../src/database/postgres.ts";
-import { Internal, StorageFull } from "../../src/errors.ts";
+import { Internal, StorageFull, Unavailable } from "../../src/errors.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-failure-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -76,4 +76,12 @@ test.each([
   ["a mistake of ours", new TypeError("undefined is not a function"), false],
   ["a text", "ECONNREFUSED", false],
   ["nothing", undefined, false],
+  ["a disk that is full for another file", Object.assign(new Error("no space"), { code: "ENOSPC" }), false],
 ])("%s", (_, thrown, outage) => expect(isOutage(thrown)).toBe(outage));
+
+test.each([
+  ["a server that shuts down", new Unavailable("the server is shutting down"), true],
+  ["a full disk", new StorageFull("full"), true],
+  ["what could not be made for the lack of something else", new Internal("no", { cause: new Unavailable("away") }), false],
+  ["a mistake of ours", new TypeError("undefined is not a function"), false],
+])("passing: %s", (_, thrown, passing) => expect(isPassing(thrown)).toBe(passing));
