@@ -1,0 +1,21 @@
+/** Servers of one database go by its time, whatever is done to the clock of their machine. */
+import { expect, setSystemTime, test } from "bun:test";
+import { followClock } from "../../src/database/clock.ts";
+import { openPostgres } from "../../src/database/postgres.ts";
+import { createLog } from "../../src/lib/log.ts";
+
+test.skipIf(!process.env.DATABASE_URL)("a machine whose clock is wrong, and is set right", async () => {
+  const db = openPostgres({ url: process.env.DATABASE_URL!, max_connections: 1 });
+  const right = { ms: Date.now(), at: performance.now() };
+  setSystemTime(new Date(right.ms - 600_000));
+  const clock = await followClock(db, createLog("silent", "json"));
+  const isRight = () => Math.abs(clock.now().getTime() - right.ms - performance.now() + right.at) < 1_000;
+  expect(isRight()).toBe(true);
+  setSystemTime();
+  expect(isRight()).toBe(true);
+  setSystemTime(new Date(right.ms + 600_000));
+  expect(isRight()).toBe(true);
+  setSystemTime();
+  clock.stop();
+  await db.close();
+});
