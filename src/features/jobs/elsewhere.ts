@@ -19,7 +19,8 @@ export function followOtherServers(app: App): () => void {
   let looking = false;
 
   function ended(job_id: string): void {
-    if (!events.isAwaited(job_id)) return;
+    // The end of a job that this process has is told here, with what the row of one that leaves nothing does not hold.
+    if (queue.has(job_id) || !events.isAwaited(job_id)) return;
     asked.add(job_id);
     if (looking) return;
     looking = true;
