@@ -14,18 +14,30 @@ import { queueSuccessor, successorOf } from "./perpetual.ts";
 
 /** How often it is looked for lost workers, in a lease's time. */
 const LOOKS_A_LEASE = 2;
+/** The part of a lease after which a server that starts looks first: a live worker says so twice in it. */
+const BEFORE_FIRST_LOOK = 1 / 3;
 
 export interface Rescuer {
   start(): Promise<void>;
+  /** Puts back what is lost by now. */
+  look(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export function createRescuer(app: App): Rescuer {
+  const lease_ms = app.config.lease_s * 1000;
+  let first: ReturnType<typeof setTimeout> | undefined;
   let timer: ReturnType<typeof setInterval> | undefined;
-  /** The database was not there a while ago: workers that could not tell of themselves get the time to. */
+  /**
+   * In milliseconds of `performance.now()`. The database was not there a while ago: workers that could not tell of
+   * themselves get the time to.
+   */
   let waits_until = 0;
 
-  async function rescue(before: Date | undefined): Promise<void> {
+  async function look(): Promise<void> {
+    // The data directory has one process: whatever is still running there ran in one that is gone.
+    const isOnly = app.db.dialect === "sqlite";
+    const before = isOnly ? undefined : new Date(app.clock().getTime() - lease_ms);
     const { requeued, canceled, exhausted } = await putBack(app.db, {
       ...(before ? { before } : {}),
       maxAttempts: MAX_ATTEMPTS,
@@ -95,23 +107,21 @@ export function createRescuer(app: App): Rescuer {
 
   return {
     async start() {
-      // The data directory has one process: whatever is still running there ran in one that is gone.
-      if (app.db.dialect === "sqlite") {
-        await rescue(undefined);
-        return;
-      }
-      const lease_ms = app.config.lease_s * 1000;
-      const rescueLost = () => rescue(new Date(app.clock().getTime() - lease_ms));
-      await rescueLost();
-      timer = setInterval(() => {
-        if (app.clock().getTime() < waits_until) return;
-        rescueLost().catch((cause) => {
-          waits_until = app.clock().getTime() + lease_ms;
+      if (app.db.dialect === "sqlite") return look();
+      const lookInTime = () => {
+        if (performance.now() < waits_until) return;
+        look().catch((cause) => {
+          waits_until = performance.now() + lease_ms;
           app.log.warn({ error: String(cause) }, "lost jobs could not be looked for");
         });
-      }, lease_ms / LOOKS_A_LEASE);
+      };
+      // The database may have been away for all: those who live tell so a few times before the first look.
+      first = setTimeout(lookInTime, lease_ms * BEFORE_FIRST_LOOK);
+      timer = setInterval(lookInTime, lease_ms / LOOKS_A_LEASE);
     },
+    look,
     async stop() {
+      clearTimeout(first);
       clearInterval(timer);
     },
   };

@@ -370,9 +370,7 @@ describe("the service raises alerts itself", () => {
       attempts: 99,
     } as const;
     await app().db.write((tx) => tx.update(jobs).set(lost).where(eq(jobs.id, asked.text)));
-    const rescuer = createRescuer(app());
-    await rescuer.start();
-    await rescuer.stop();
+    await createRescuer(app()).look();
     const [alert] = await list();
     expect(alert).toMatchObject({ kind: "worker_lost", workspace_id: "acme" });
     expect(alert.message).toContain(`job ${asked.text} (u/admin/lost): the job lost its worker`);

@@ -163,9 +163,7 @@ describe("a handler hears", () => {
       await insertJob(tx, { ...like!, ...lost, id });
       await tx.update(jobs).set({ attempts: MAX_ATTEMPTS }).where(eq(jobs.id, id));
     });
-    const rescuer = createRescuer(app);
-    await rescuer.start();
-    await rescuer.stop();
+    await createRescuer(app).look();
     expect((await handlerOf(id)).args.error.name).toBe("WorkerLost");
   });
 

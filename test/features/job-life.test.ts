@@ -44,9 +44,7 @@ async function lostJob(change: Partial<Job>, options: object = {}): Promise<stri
 }
 
 async function rescue(): Promise<void> {
-  const rescuer = createRescuer(server.server.app);
-  await rescuer.start();
-  await rescuer.stop();
+  await createRescuer(server.server.app).look();
 }
 
 describe("a job that lost its worker", () => {
