@@ -82,6 +82,10 @@ test.each([
 test.each([
   ["a server that shuts down", new Unavailable("the server is shutting down"), true],
   ["a full disk", new StorageFull("full"), true],
-  ["what could not be made for the lack of something else", new Internal("no", { cause: new Unavailable("away") }), false],
+  [
+    "what could not be made for the lack of something else",
+    new Internal("no", { cause: new Unavailable("away") }),
+    false,
+  ],
   ["a mistake of ours", new TypeError("undefined is not a function"), false],
 ])("passing: %s", (_, thrown, passing) => expect(isPassing(thrown)).toBe(passing));

@@ -28,9 +28,7 @@ describe.skipIf(!process.env.DATABASE_URL)("a run that others change all the tim
       (await expectOk(ask("POST", "/w/acme/jobs/run/preview_flow", { value: { modules }, args: {} }))).text;
     const flows = [await run([step("a"), step("b")]), await run([sleeping, step("b")])];
     // Whoever wants to change a run finds that somebody else just has.
-    await says(
-      "CREATE FUNCTION others() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$",
-    );
+    await says("CREATE FUNCTION others() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$");
     await says(
       "CREATE TRIGGER others BEFORE UPDATE OF version ON flow_frames FOR EACH ROW EXECUTE FUNCTION others()",
     );
