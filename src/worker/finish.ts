@@ -3,16 +3,14 @@ import { and, eq } from "drizzle-orm";
 import type { App } from "../context.ts";
 import { isPassing } from "../database/failure.ts";
 import { settleWithoutLock } from "../features/flows/locks.ts";
-import { endJob } from "../features/flows/run/runs.ts";
 import { countJob } from "../features/workspaces/usage.ts";
 import { aboutJob } from "../queue/about.ts";
-import { settlePlaces } from "../queue/concurrency.ts";
-import { type Finish, finishJob } from "../queue/driver.ts";
+import type { Finish } from "../queue/driver.ts";
 import { type Job, jobLogs, jobs } from "../queue/tables.ts";
 import { type Ending, failure, isLockJob } from "./ending.ts";
 import type { Output } from "./job-output.ts";
 import { pause, pauseAfter } from "./outage.ts";
-import { queueSuccessor, successorOf } from "./perpetual.ts";
+import { storeEnd } from "./store-end.ts";
 
 /** The log of a job that leaves nothing behind. */
 const DELETED = "##DELETED##";
@@ -21,9 +19,9 @@ const DELETED = "##DELETED##";
 const MAX_WHOLE_TRIES = 2;
 
 /**
- * Commits the ending, then tells of it. While the database cannot be used it is tried until it can, with the result in
- * memory; an ending that the database refuses for what it holds is stored as a failure that says so. Who was given the
- * job meanwhile keeps it: then nothing is stored.
+ * Commits the ending, then tells of it. While the database cannot be used, or others are first, it is tried until it is
+ * stored, with the result in memory; an ending that the database refuses for what it holds is stored as a failure that
+ * says so. Who was given the job meanwhile keeps it: then nothing is stored.
  */
 export async function finish(app: App, job: Job, ending: Ending, output: Output): Promise<void> {
   for (let tries = 0, refused = 0; ; tries++) {
@@ -69,38 +67,17 @@ async function isStored(app: App, job: Job, { status }: Ending): Promise<boolean
 
 /** @returns false when this worker no longer holds the job */
 async function store(app: App, job: Job, ending: Ending, output: Output | undefined): Promise<boolean> {
-  const completed_at = app.clock();
-  const { status, result } = ending;
-  const row: Finish = {
-    id: job.id,
+  const row = await storeEnd(app, job, ending, {
     worker: app.queue.worker,
-    status,
-    result,
-    completed_at,
-    duration_ms: completed_at.getTime() - (job.started_at ?? completed_at).getTime(),
-    mem_peak_kb: ending.mem_peak_kb ?? null,
-    isolation: ending.isolation ?? null,
-    preprocessed: ending.preprocessed_args === undefined ? null : true,
-    args: ending.preprocessed_args ?? null,
-    labels: labelsOf(result),
-    canceled_by: null,
-    canceled_reason: null,
-  };
-  const successor = status === "canceled" ? undefined : await successorOf(app, job, completed_at);
-  const finished = await endJob(app, job, { status, result }, async (tx) => {
-    if (!(await finishJob(tx, job.delete_after_use ? withoutTraces(row) : row))) return false;
-    if (job.delete_after_use) await tx.insert(jobLogs).values({ job_id: job.id, seq: 0, content: DELETED });
-    else await output?.store(tx);
-    if (ending.also) await ending.also(tx);
-    else if (isLockJob(job)) await settleWithoutLock(app, tx, job, errorText(result));
-    if (successor) await queueSuccessor(app, tx, job, successor);
-    if (job.concurrency_key !== null) {
-      await settlePlaces(tx, job, completed_at);
-      tx.afterCommit(app.queue.wake);
-    }
-    return true;
+    traceless: job.delete_after_use,
+    async also(tx) {
+      if (job.delete_after_use) await tx.insert(jobLogs).values({ job_id: job.id, seq: 0, content: DELETED });
+      else await output?.store(tx);
+      if (ending.also) await ending.also(tx);
+      else if (isLockJob(job)) await settleWithoutLock(app, tx, job, errorText(ending.result));
+    },
   });
-  if (!finished) return false;
+  if (!row) return false;
   countJob(app, job, row.duration_ms);
   app.meters.runTime.observe(row.duration_ms / 1000);
   if (app.log.isLevelEnabled("debug")) logEnd(app, job, row);
@@ -115,17 +92,6 @@ function logEnd(app: App, job: Job, { status, duration_ms }: Finish): void {
   app.log.debug({ ...about, ...what, status, ms: duration_ms }, "a job ended");
 }
 
-/** What the row says of a job that leaves nothing behind. */
-function withoutTraces(row: Finish): Finish {
-  return { ...row, result: "{}", args: null, labels: null };
-}
-
 function errorText(result: string): string {
   return (JSON.parse(result) as { error?: { message?: string } }).error?.message ?? result;
-}
-
-function labelsOf(result: string): string[] | null {
-  if (!result.startsWith("{") || !result.includes('"wm_labels"')) return null;
-  const labels = (JSON.parse(result) as { wm_labels?: unknown }).wm_labels;
-  return Array.isArray(labels) && labels.every((label) => typeof label === "string") ? labels : null;
 }

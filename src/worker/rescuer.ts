@@ -2,15 +2,13 @@
 import type { App } from "../context.ts";
 import { type NewAlert, raiseAlertWith } from "../features/alerts/service.ts";
 import { settleWithoutLock } from "../features/flows/locks.ts";
-import { endJob } from "../features/flows/run/runs.ts";
 import { canceledResult } from "../features/jobs/canceled.ts";
 import { aboutJob } from "../queue/about.ts";
-import { settlePlaces } from "../queue/concurrency.ts";
-import { finishJob, putBack } from "../queue/driver.ts";
+import { putBack } from "../queue/driver.ts";
 import { MAX_ATTEMPTS } from "../queue/states.ts";
 import type { Job } from "../queue/tables.ts";
 import { type Ending, failure } from "./ending.ts";
-import { queueSuccessor, successorOf } from "./perpetual.ts";
+import { storeEnd } from "./store-end.ts";
 
 /** How often it is looked for lost workers, in a lease's time. */
 const LOOKS_A_LEASE = 2;
@@ -75,34 +73,17 @@ export function createRescuer(app: App): Rescuer {
     }
   }
 
-  async function store(job: Job, { status, result }: Ending, alert: NewAlert | undefined): Promise<void> {
-    const now = app.clock();
-    const successor = status === "canceled" ? undefined : await successorOf(app, job, now);
-    const ended = await endJob(app, job, { status, result }, async (tx) => {
-      const row = {
-        id: job.id,
-        worker: job.worker ?? "",
-        status,
-        result,
-        completed_at: now,
-        duration_ms: now.getTime() - (job.started_at ?? now).getTime(),
-        mem_peak_kb: null,
-        isolation: null,
-        preprocessed: null,
-        args: null,
-        labels: null,
-        canceled_by: null,
-        canceled_reason: null,
-      };
-      if (!(await finishJob(tx, row))) return false;
-      await settleWithoutLock(app, tx, job, "the dependency job did not come to its end");
-      if (successor) await queueSuccessor(app, tx, job, successor);
-      await settlePlaces(tx, job, now);
-      if (alert) await raiseAlertWith(app, tx, alert);
-      tx.afterCommit(app.queue.wake);
-      return true;
+  async function store(job: Job, ending: Ending, alert: NewAlert | undefined): Promise<void> {
+    const row = await storeEnd(app, job, ending, {
+      worker: job.worker ?? "",
+      traceless: false,
+      async also(tx) {
+        await settleWithoutLock(app, tx, job, "the dependency job did not come to its end");
+        if (alert) await raiseAlertWith(app, tx, alert);
+      },
     });
-    if (ended) app.events.publishFinished({ id: job.id, workspace_id: job.workspace_id, status, result });
+    const { status, result } = ending;
+    if (row) app.events.publishFinished({ id: job.id, workspace_id: job.workspace_id, status, result });
   }
 
   return {

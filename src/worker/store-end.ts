@@ -1,0 +1,63 @@
+/** How a job ended and what follows from it, in one transaction. */
+import type { App } from "../context.ts";
+import type { Tx } from "../database/database.ts";
+import { endJob } from "../features/flows/run/runs.ts";
+import { settlePlaces } from "../queue/concurrency.ts";
+import { type Finish, finishJob } from "../queue/driver.ts";
+import type { Job } from "../queue/tables.ts";
+import type { Ending } from "./ending.ts";
+import { queueSuccessor, successorOf } from "./perpetual.ts";
+
+interface Storing {
+  /** Who is to hold the job still. */
+  worker: string;
+  /** The row says nothing of what the job was given and what came of it. */
+  traceless: boolean;
+  /** Stored together with it. */
+  also: (tx: Tx) => Promise<void>;
+}
+
+/** @returns the row as it was stored; undefined when the worker no longer holds the job: then nothing is */
+export async function storeEnd(
+  app: App,
+  job: Job,
+  ending: Ending,
+  { worker, traceless, also }: Storing,
+): Promise<Finish | undefined> {
+  const completed_at = app.clock();
+  const { status, result } = ending;
+  const row: Finish = {
+    id: job.id,
+    worker,
+    status,
+    result,
+    completed_at,
+    duration_ms: completed_at.getTime() - (job.started_at ?? completed_at).getTime(),
+    mem_peak_kb: ending.mem_peak_kb ?? null,
+    isolation: ending.isolation ?? null,
+    preprocessed: ending.preprocessed_args === undefined ? null : true,
+    args: ending.preprocessed_args ?? null,
+    labels: labelsOf(result),
+    canceled_by: null,
+    canceled_reason: null,
+  };
+  const stored = traceless ? { ...row, result: "{}", args: null, labels: null } : row;
+  const successor = status === "canceled" ? undefined : await successorOf(app, job, completed_at);
+  const isStored = await endJob(app, job, { status, result }, async (tx) => {
+    if (!(await finishJob(tx, stored))) return false;
+    await also(tx);
+    if (successor) await queueSuccessor(app, tx, job, successor);
+    if (job.concurrency_key !== null) {
+      await settlePlaces(tx, job, completed_at);
+      tx.afterCommit(app.queue.wake);
+    }
+    return true;
+  });
+  return isStored ? stored : undefined;
+}
+
+function labelsOf(result: string): string[] | null {
+  if (!result.startsWith("{") || !result.includes('"wm_labels"')) return null;
+  const labels = (JSON.parse(result) as { wm_labels?: unknown }).wm_labels;
+  return Array.isArray(labels) && labels.every((label) => typeof label === "string") ? labels : null;
+}
