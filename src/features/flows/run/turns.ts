@@ -71,7 +71,8 @@ export async function withRun<T>(app: App, root_id: string, work: Turn<T>): Prom
   try {
     return await (await turn).written;
   } catch (cause) {
-    if (cause instanceof FlowConflict) slot.contended_until = performance.now() + CONTENDED_MS;
+    const isShared = app.db.dialect === "postgres";
+    if (isShared && cause instanceof FlowConflict) slot.contended_until = performance.now() + CONTENDED_MS;
     throw cause;
   } finally {
     slot.users--;
