@@ -201,7 +201,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
       expect(await ended(id)).toMatchObject({ success: true, result: "done" });
       const listed = async () => {
         const all: { worker_group: string; custom_tags: string[]; last_job_id?: string }[] = (
-          await expectOk(admin.ask("GET", "/workers/list"))
+          await expectOk(front.operator("GET", "/workers/list"))
         ).json();
         return all.find(({ worker_group }) => worker_group === "edge");
       };

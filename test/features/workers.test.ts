@@ -32,7 +32,7 @@ const result = (id: string) =>
 
 test("the process lists itself, with what it does", async () => {
   await result(await run("u/admin/bash"));
-  const [worker, ...others] = await get("/workers/list");
+  const [worker, ...others] = await get("/workers/list", root);
   expect(others).toEqual([]);
   expect(worker).toMatchObject({
     worker: server.server.app.queue.worker,
@@ -47,6 +47,13 @@ test("the process lists itself, with what it does", async () => {
   expect(worker.custom_tags).toBeUndefined();
   expect(worker.wm_memory_usage).toBeGreaterThan(10_000_000);
   expect(await get("/workers/list?page=2&per_page=1")).toEqual([]);
+});
+
+test("where a worker is, and which job it ran last, is for those who run the instance", async () => {
+  const [worker] = await get("/workers/list");
+  expect(worker.ip).toBe("");
+  expect(Object.keys(worker)).not.toContain("last_job_id");
+  expect(Object.keys(worker)).not.toContain("last_job_workspace_id");
 });
 
 test("jobs know the group of their worker", async () => {

@@ -44,14 +44,16 @@ const WorkerPing = z
   })
   .meta({ id: "WorkerPing" });
 
-function toRecord(worker: WorkerFacts, now: Date): z.input<typeof WorkerPing> {
-  const { occupancy, memory, last_job } = worker;
+/** @param isInsider whether it is for somebody who looks after the instance: where it is, and whose jobs it runs, is theirs */
+function toRecord(worker: WorkerFacts, now: Date, isInsider: boolean): z.input<typeof WorkerPing> {
+  const { occupancy, memory } = worker;
+  const last_job = isInsider && worker.last_job;
   return {
     worker: worker.name,
     worker_instance: worker.instance,
     worker_group: worker.worker_group,
     wm_version: worker.version,
-    ip: worker.ip,
+    ip: isInsider ? worker.ip : "",
     started_at: worker.started_at,
     last_ping: Math.max(0, Math.round((now.getTime() - worker.last_ping.getTime()) / 1000)),
     jobs_executed: worker.jobs_executed,
@@ -77,11 +79,12 @@ const listWorkers = operation({
   summary: "List the processes that run jobs, the one heard of last first",
   query: z.object({ ...paging, ping_since: wholeNumber.min(1).optional() }),
   responds: responds.json(z.array(WorkerPing)),
-  run: async ({ app }, { query }) => {
+  run: async ({ app, caller: { identity } }, { query }) => {
     const all = await presentWorkers(app, query.ping_since ?? PRESENT_S);
     const now = app.clock();
     const { offset, limit } = toWindow(query);
-    return all.slice(offset, offset + limit).map((worker) => toRecord(worker, now));
+    const isInsider = identity.super_admin || identity.devops;
+    return all.slice(offset, offset + limit).map((worker) => toRecord(worker, now, isInsider));
   },
 });
 
