@@ -233,6 +233,28 @@ test.each(onTheWay)(
   },
 );
 
+test("however many sealed values a request brings, the key is asked for once", async () => {
+  await exchange();
+  const db = server.server.app.db as { write: Database["write"] };
+  const { write } = db;
+  let locks = 0;
+  db.write = (work) => {
+    db.write = write;
+    return write((tx) => {
+      const lock = (name: string) => {
+        if (name.startsWith("key of ")) locks++;
+        return tx.lock(name);
+      };
+      return work(Object.assign(Object.create(tx), { lock }));
+    });
+  };
+  const text = (n: number) => `$encrypted:v1:${Buffer.from(`nobody has sealed this, number ${n}`).toString("base64")}`;
+  const args = { y: Array.from({ length: 300 }, (_, n) => text(n)) };
+  const id = await start("p/u/admin/tell?scheduled_in_secs=3600", args);
+  expect(locks).toBe(1);
+  await expectOk(ask("POST", `/w/acme/jobs_u/queue/cancel/${id}`, {}));
+});
+
 test("skip_reencrypt leaves them as they are, as it does secrets", async () => {
   const x = await sealed();
   await expectOk(

@@ -5,7 +5,7 @@
 import type { App, WorkspaceContext } from "../../context.ts";
 import type { Reader, Tx } from "../../database/database.ts";
 import type { Job } from "../../queue/tables.ts";
-import { renewed } from "../workspaces/secrets.ts";
+import { renewing } from "../workspaces/secrets.ts";
 import { MARK, type Runner } from "./sealed.ts";
 import type { Submission } from "./submission.ts";
 
@@ -20,14 +20,21 @@ export class StaleSeal extends Error {}
  */
 export async function withCurrentKey(app: App, db: Reader, runner: Runner, json: string): Promise<string> {
   if (!json.includes(MARK)) return json;
-  const anew = new Map<string, string>();
-  for (const [, text] of json.matchAll(SEALED)) anew.set(text!, await renewed(app, db, runner, text!));
-  return json.replace(SEALED, (_, text: string) => MARK + anew.get(text));
+  const renew = await renewing(app, db, runner.workspace_id);
+  return json.replace(SEALED, (_, text: string) => MARK + renew(text, runner.email));
 }
 
-/** @throws StaleSeal when it cannot be stored as it is */
-export async function refuseStale(app: App, tx: Tx, runner: Runner, json: string): Promise<void> {
-  if ((await withCurrentKey(app, tx, runner, json)) !== json) throw new StaleSeal();
+/** JSON, and whom the values that are sealed in it are for. */
+export type ForRunner = readonly [runner: Runner, json: string];
+
+/** @param all of one workspace @throws StaleSeal when one of them cannot be stored as it is */
+export async function refuseStale(app: App, tx: Tx, all: readonly ForRunner[]): Promise<void> {
+  const holding = all.filter(([, json]) => json.includes(MARK));
+  if (holding.length === 0) return;
+  const renew = await renewing(app, tx, holding[0]![0].workspace_id);
+  for (const [{ email }, json] of holding) {
+    for (const [, text] of json.matchAll(SEALED)) if (renew(text!, email) !== text) throw new StaleSeal();
+  }
 }
 
 /**

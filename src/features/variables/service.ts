@@ -11,7 +11,7 @@ import { withFreshToken } from "../oauth/refresh.ts";
 import { canRead, canWrite, readableBy, requireManage } from "../permissions.ts";
 import { resources } from "../resources/tables.ts";
 import { checkScopes } from "../tokens/scopes.ts";
-import { decryptSecret, encryptSecret, renewed } from "../workspaces/secrets.ts";
+import { decryptSecret, encryptSecret, renewing } from "../workspaces/secrets.ts";
 import { maskFor } from "./masked.ts";
 import { type Variable, variables } from "./tables.ts";
 import { rememberTold, wasTold } from "./told.ts";
@@ -95,9 +95,9 @@ export async function getVariable(
  */
 async function toStored(ctx: WorkspaceContext, tx: Tx, value: string, options: Options): Promise<string> {
   const { app, caller } = ctx;
-  const { workspace_id } = caller.member;
+  const { workspace_id, email } = caller.member;
   if (!options.already_encrypted) return encryptSecret(app, tx, workspace_id, value);
-  const text = await renewed(app, tx, caller.member, value);
+  const text = (await renewing(app, tx, workspace_id))(value, email);
   await decryptSecret(app, tx, workspace_id, text);
   return text;
 }

@@ -57,12 +57,16 @@ interface Remembered {
   current: WorkspaceKey;
   /** What was sealed before the last change of the key: somebody may have read it just before. */
   previous: WorkspaceKey | undefined;
+  /** When that change was seen, in milliseconds since 1970. */
+  changed_at: number;
   /** When it was read, in milliseconds since 1970. */
   at: number;
 }
 
 /** On PostgreSQL another process may have changed the key: what is remembered is asked for again after this. */
 const FRESH_MS = 60_000;
+/** Nothing is longer on its way from being sealed to being stored: after this a key that was exchanged is not tried. */
+const ON_THE_WAY_MS = 600_000;
 
 const keysOf = perApp<App, Map<string, Remembered>>(() => new Map());
 
@@ -136,8 +140,10 @@ export async function currentKey(app: App, db: Reader, workspace_id: string): Pr
 /** Remembers a key that is committed. The one before serves for what was read while it was changed. */
 function remember(app: App, workspace_id: string, current: WorkspaceKey): WorkspaceKey {
   const before = keysOf(app).get(workspace_id);
-  const previous = before?.current.wrapped === current.wrapped ? before.previous : before?.current;
-  keysOf(app).set(workspace_id, { current, previous, at: Date.now() });
+  const at = Date.now();
+  const isSame = before?.current.wrapped === current.wrapped;
+  const { previous, changed_at } = isSame ? before! : { previous: before?.current, changed_at: at };
+  keysOf(app).set(workspace_id, { current, previous, changed_at, at });
   return current;
 }
 
@@ -167,7 +173,7 @@ function boundTo(workspace_id: string, purpose: string | undefined): string {
 
 /**
  * @param db the transaction that stores the text, so that it is sealed with the key that holds when it is committed.
- * Sealed outside of one, with the key as it is committed now, it may be stale when it is stored: see `renewed`.
+ * Sealed outside of one, with the key as it is committed now, it may be stale when it is stored: see `renewing`.
  * @param purpose what the text is for, where it is no variable: it opens for this alone
  * @returns text that only this workspace's key opens
  */
@@ -207,27 +213,31 @@ export async function decryptSecret(
 }
 
 /**
- * The text sealed with the key that holds now, when it was sealed with one that was exchanged since; else itself. In the
- * transaction that stores it nobody exchanges the key any more.
+ * What seals texts with the key that holds now which were sealed with one that was exchanged since, and returns all others
+ * as they are. In the transaction that stores them nobody exchanges the key any more. However many texts there are, the
+ * key is asked for once: requests may bring any number of them.
  */
-export async function renewed(
+export async function renewing(
   app: App,
   db: Reader,
-  { workspace_id, email }: { workspace_id: string; email: string },
-  text: string,
-): Promise<string> {
+  workspace_id: string,
+): Promise<(text: string, email: string) => string> {
   const known = keysOf(app).get(workspace_id);
   if (isTx(db)) await lockKey(db, workspace_id);
   const key = await currentKey(app, db, workspace_id);
-  for (const purpose of [argumentOf(email), undefined]) {
-    const bound = boundTo(workspace_id, purpose);
-    if (unseal(key.bytes, text, bound) !== undefined) return text;
-    for (const old of [known?.current, known?.previous]) {
-      const plain = old && unseal(old.bytes, text, bound);
-      if (plain !== undefined) return seal(key.bytes, plain, bound);
+  const isRecent = known && Date.now() - known.changed_at < ON_THE_WAY_MS;
+  const exchanged = [known?.current, isRecent ? known.previous : undefined].flatMap((old) =>
+    old && old.wrapped !== key.wrapped ? [old.bytes] : [],
+  );
+  return (text, email) => {
+    for (const old of exchanged) {
+      for (const purpose of [argumentOf(email), undefined]) {
+        const plain = unseal(old, text, boundTo(workspace_id, purpose));
+        if (plain !== undefined) return seal(key.bytes, plain, boundTo(workspace_id, purpose));
+      }
     }
-  }
-  return text;
+    return text;
+  };
 }
 
 /** What a text sealed for one workspace and key is when it is sealed for another. Undefined: it does not open. */

@@ -6,7 +6,7 @@ import type { JobFinished } from "../../../events/events.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
 import { noteEnd } from "../../handlers/outbox.ts";
 import { cacheResult } from "../../jobs/cached-results.ts";
-import { refuseStale } from "../../jobs/stale-seals.ts";
+import { type ForRunner, refuseStale } from "../../jobs/stale-seals.ts";
 import { flowItems } from "../tables.ts";
 import { wakeFlowsAt } from "./moments.ts";
 import { type FlowRun, type FreshEnd, itemsKey, type LiveFrame } from "./run.ts";
@@ -222,10 +222,9 @@ export class Plan {
 
   /** Whoever exchanges the workspace's key takes the version of runs that are stored; of this one there is nothing yet. */
   async #refuseStale(tx: Tx): Promise<void> {
-    for (const job of this.#jobs) await refuseStale(this.#app, tx, job, job.args + (job.flow_body ?? ""));
-    for (const { frame, items } of this.#items) {
-      await refuseStale(this.#app, tx, frame.flow.job, JSON.stringify(items));
-    }
+    const ofJobs = this.#jobs.map((job): ForRunner => [job, job.args + (job.flow_body ?? "")]);
+    const ofLoops = this.#items.map(({ frame, items }): ForRunner => [frame.flow.job, JSON.stringify(items)]);
+    await refuseStale(this.#app, tx, [...ofJobs, ...ofLoops]);
   }
 
   async #claimVersion(tx: Tx): Promise<void> {
