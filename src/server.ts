@@ -78,7 +78,10 @@ export async function startServer(config: Config, role: "all" | "worker" = "all"
 
 export interface Listener {
   url: string;
-  /** Speaks with another certificate to whoever connects from now on; what is under way goes on as it is. */
+  /**
+   * Speaks with another certificate to whoever connects from now on; what is under way goes on as it is.
+   * @throws when that cannot be: then it goes on with the one before
+   */
   renew(certificate: Certificate): Promise<void>;
   close(): Promise<void>;
 }
@@ -93,13 +96,23 @@ export async function listen(
   const url = current.url!.replace(/\/$/, "");
   const port = Number(new URL(url).port) || config.port;
   const all = [current];
+  let shown = certificate;
+  async function reopen(shows: Certificate | undefined): Promise<void> {
+    current = await open({ host: config.host, port }, fetch, shows);
+    all.push(current);
+    shown = shows;
+  }
   return {
     url,
     async renew(next) {
       // A listener keeps the certificate it began with. It lets go of the port at once, and ends with its last request.
       void current.close(false);
-      current = await open({ host: config.host, port }, fetch, next);
-      all.push(current);
+      try {
+        await reopen(next);
+      } catch (cause) {
+        await reopen(shown);
+        throw cause;
+      }
     },
     async close() {
       await Promise.all(all.map((each) => each.close(true)));

@@ -1,6 +1,7 @@
 /** The certificate that https is spoken with: read and checked at the start, and again whenever its files change. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { createSecureContext } from "node:tls";
 import type { Config } from "../config.ts";
 import { BadRequest } from "../errors.ts";
 
@@ -23,6 +24,8 @@ export function readCertificate({
   let fits: boolean;
   try {
     fits = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+    // The file may hold a chain: this reads all of it, as the listener will.
+    if (fits) createSecureContext({ cert, key });
   } catch (cause) {
     throw new BadRequest(`${tls_cert} and ${tls_key} cannot be used: ${(cause as Error).message}`, { cause });
   }

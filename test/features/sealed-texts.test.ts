@@ -248,7 +248,8 @@ test("however many sealed values a request brings, the key is asked for once", a
       return work(Object.assign(Object.create(tx), { lock }));
     });
   };
-  const text = (n: number) => `$encrypted:v1:${Buffer.from(`nobody has sealed this, number ${n}`).toString("base64")}`;
+  const text = (n: number) =>
+    `$encrypted:v1:${Buffer.from(`nobody has sealed this, number ${n}`).toString("base64")}`;
   const args = { y: Array.from({ length: 300 }, (_, n) => text(n)) };
   const id = await start("p/u/admin/tell?scheduled_in_secs=3600", args);
   expect(locks).toBe(1);

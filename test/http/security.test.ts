@@ -1,11 +1,12 @@
 /** What every answer says to a browser, what a cookie can do from where, and whose word about an address counts. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { copyFileSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { BadRequest } from "../../src/errors.ts";
 import { trustProxies } from "../../src/http/proxies.ts";
+import { listen } from "../../src/server.ts";
 import { deploy, startTestServer, type TestServer, until } from "../harness.ts";
 
 let server: TestServer;
@@ -296,6 +297,12 @@ describe("https", () => {
     writeFileSync(join(folder, "text.pem"), "hello");
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  /** A certificate that is whole, and half of the next one of its chain. @returns its file */
+  const cutOff = (whole: string, file: string) => {
+    const text = readFileSync(whole, "utf8");
+    writeFileSync(file, text + text.slice(0, text.length / 2));
+    return file;
+  };
 
   test("is spoken with a certificate, and scripts still reach the service", async () => {
     const secure = await startTestServer({ tls_cert: cert, tls_key: key });
@@ -371,7 +378,7 @@ describe("https", () => {
     }, "the new certificate");
     expect(await (await underWay).json()).toBe("whole");
 
-    writeFileSync(own("key"), "-----BEGIN NOTHING-----");
+    cutOff(own("cert"), own("cert"));
     const alert = await until(async () => {
       const alerts = (await secure.operator("GET", "/settings/critical_alerts")).json();
       return alerts.find(({ kind }: { kind: string }) => kind === "certificate_refused");
@@ -380,7 +387,27 @@ describe("https", () => {
     expect(await shown()).toBe(second);
   }, 40_000);
 
+  test("what cannot be listened with leaves the certificate before in place", async () => {
+    const first = { cert: readFileSync(cert, "utf8"), key: readFileSync(key, "utf8") };
+    const listener = await listen({ host: "127.0.0.1", port: 0 }, async () => new Response("here"), first);
+    try {
+      await expect(listener.renew({ cert: first.cert.slice(0, 100), key: first.key })).rejects.toThrow();
+      const said = await until(() => {
+        const asked = fetch(listener.url, { tls: { rejectUnauthorized: false } } as RequestInit);
+        return asked.then((answer) => answer.text()).catch(() => undefined);
+      }, "the answer");
+      expect(said).toBe("here");
+    } finally {
+      await listener.close();
+    }
+  });
+
   test.each([
+    [
+      "a chain that is cut off",
+      () => ({ tls_cert: cutOff(cert, join(folder, "cut-off.pem")), tls_key: key }),
+      "cannot be used",
+    ],
     ["only one file", () => ({ tls_cert: cert }), "give both"],
     ["a file that is not there", () => ({ tls_cert: cert, tls_key: join(folder, "none") }), "cannot be read"],
     ["a file of something else", () => ({ tls_cert: join(folder, "text.pem"), tls_key: key }), "in PEM"],
@@ -391,6 +418,6 @@ describe("https", () => {
     ],
     ["the files swapped", () => ({ tls_cert: key, tls_key: cert }), "cannot be used"],
   ])("does not begin with %s", async (_, files, says) => {
-    expect(startTestServer(files())).rejects.toThrow(says);
+    await expect(startTestServer(files())).rejects.toThrow(says);
   });
 });
