@@ -6,6 +6,7 @@ import {
   getScriptDeploymentStatus,
   listScripts,
 } from "../../src/features/scripts/operations.ts";
+import { NewScript } from "../../src/features/scripts/records.ts";
 import { readSource } from "../arguments.ts";
 import { examples, inWorkspace, noun, type WorkspaceOptions, withClient, workspaceFor } from "../command.ts";
 import { wholeNumber } from "../options.ts";
@@ -38,6 +39,18 @@ export function languageOf(file: string): FileLanguage {
     `${basename(file)}: the language is told by the ending, one of ${Object.keys(LANGUAGE_OF).join(" ")}`,
   );
 }
+
+/** What a version says beside its code and what is read out of that: the next one goes on with it. */
+const Settings = NewScript.omit({
+  content: true,
+  language: true,
+  schema: true,
+  lock: true,
+  no_main_func: true,
+  has_preprocessor: true,
+  parent_hash: true,
+  deployment_message: true,
+});
 
 interface PushOptions extends WorkspaceOptions {
   path?: string;
@@ -76,18 +89,19 @@ const push = inWorkspace("push", "deploy a file as a new version of a script")
           if (cause.name === "NotFound") return undefined;
           throw cause;
         });
+        const kept = before && Settings.parse(before);
         const deployed = await client.call(createScript, {
           workspace,
           body: {
+            ...kept,
             path,
             content,
             language,
-            summary: options.summary ?? before?.summary ?? "",
-            description: before?.description ?? "",
+            summary: options.summary ?? kept?.summary,
             parent_hash: before?.archived ? undefined : before?.hash,
             deployment_message: options.message,
-            isolation: options.isolation ?? before?.isolation,
-            memory_mb: memory_mb ?? before?.memory_mb ?? undefined,
+            isolation: options.isolation ?? kept?.isolation,
+            memory_mb: memory_mb ?? kept?.memory_mb,
           },
         });
         if (options.wait)
