@@ -8,10 +8,11 @@ const SECRET = "what-the-old-key-sealed";
 
 let server: TestServer;
 let ask: Ask;
+let token: string;
 
 beforeAll(async () => {
   server = await startTestServer();
-  ({ ask } = await server.workspace());
+  ({ ask, token } = await server.workspace());
   const schema = { type: "object", properties: { x: { type: "string", format: "password" } } };
   await deploy(ask, "acme", "u/admin/tell", "export const main = (x: string) => [...x].reverse().join('')", {
     schema,
@@ -232,6 +233,25 @@ test.each(onTheWay)(
     expect(await read()).toEqual(told);
   },
 );
+
+test("what a form has uploaded is kept when the key is exchanged before its flow is stored", async () => {
+  const storage = { large_file_storage: { type: "FilesystemStorage" } };
+  await expectOk(ask("POST", "/w/acme/workspaces/edit_large_file_storage_config", storage));
+  const step = { type: "script", path: "u/admin/tell", input_transforms: {} };
+  const schema = { type: "object", properties: { x: { type: "string", format: "password" } } };
+  const flow = { path: "u/admin/form", summary: "", schema, value: { modules: [{ id: "a", value: step }] } };
+  await expectOk(ask("POST", "/w/acme/flows/create", flow));
+  const form = new FormData();
+  form.append("x", SECRET);
+  form.append("file", new File(["uploaded"], "a.txt"));
+  const init = { method: "POST", headers: { authorization: `Bearer ${token}` }, body: form };
+  exchangeBeforeNextWrite();
+  const answer = await fetch(`${server.url}/api/w/acme/jobs/run/f/u/admin/form`, init);
+  expect(answer.status).toBe(201);
+  const { file } = (await expectOk(ask("GET", `/w/acme/jobs_u/get_args/${await answer.text()}`))).json();
+  const read = await ask("GET", `/w/acme/job_helpers/download_s3_file?file_key=${file[0].s3}`);
+  expect([read.status, read.text]).toEqual([200, "uploaded"]);
+});
 
 test("however many sealed values a request brings, the key is asked for once", async () => {
   await exchange();

@@ -47,10 +47,13 @@ export async function submitJob(
   how: SubmitHow = {},
 ): Promise<Job> {
   try {
-    return await submitOnce(ctx, submission, options, how);
-  } catch (cause) {
-    if (!(cause instanceof StaleSeal)) throw cause;
-    return submitOnce(ctx, await sealedAnew(ctx, submission), options, how);
+    return await submitOnce(ctx, submission, options, how).catch(async (cause) => {
+      if (!(cause instanceof StaleSeal)) throw cause;
+      return submitOnce(ctx, await sealedAnew(ctx, submission), options, how);
+    });
+  } catch (error) {
+    await discardUploads(ctx.request);
+    throw error;
   }
 }
 
@@ -99,7 +102,6 @@ async function submitOnce(
     );
   } catch (error) {
     if (hand === app.queue.hand) app.queue.giveBack();
-    await discardUploads(ctx.request);
     plan?.abandon();
     throw error;
   }
