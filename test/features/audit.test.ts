@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Database } from "../../src/database/database.ts";
+import { StorageFull } from "../../src/errors.ts";
 import { auditLog } from "../../src/features/audit/tables.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../harness.ts";
 
@@ -213,4 +215,31 @@ test("with JOB_VIEW_AUDIT_LOGS who reads which job is told, once a minute; witho
     const views = ["viewer", "viewer", "admin"].map((name) => [name, "Execute", id]);
     expect(short).toEqual(of === told ? views : []);
   }
+});
+
+test("with JOB_VIEW_AUDIT_LOGS each way to read a job is told, and nothing is shown of which the row is not there", async () => {
+  await using told = await startTestServer({ job_view_audit_logs: "true" });
+  const { ask } = await told.workspace();
+  await deploy(ask, "acme", "u/admin/seen", "export const main = () => 1");
+  await expectOk(ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/seen", {}));
+  const [{ id }] = (await ask("GET", "/w/acme/jobs/completed/list")).json();
+  const ways = ["get", "get_logs", "get_args", "getupdate", "getupdate_sse", "completed/get"]
+    .concat(["completed/get_result", "completed/get_result_maybe", "get_completed_logs_tail"])
+    .map((way) => `/w/acme/jobs_u/${way}/${id}`)
+    .concat(`/w/acme/jobs_u/get_log_file/${id}/1.txt`);
+  const views = async () => (await ask("GET", "/w/acme/audit/list?operation=jobs.view")).json().length;
+  for (const [n, way] of ways.entries()) {
+    Object.assign(told.server.app, { clock: () => new Date(Date.now() + n * 61_000) });
+    await expectOk(ask("GET", way));
+    expect([way, await views()]).toEqual([way, n + 1]);
+  }
+  Object.assign(told.server.app, { clock: () => new Date(Date.now() + 3_600_000) });
+  const db = told.server.app.db as { write: Database["write"] };
+  const { write } = db;
+  db.write = () => Promise.reject(new StorageFull("no room"));
+  const failed = await Promise.all([1, 2].map(() => ask("GET", ways[0]!)));
+  db.write = write;
+  expect(failed.map(({ status }) => status)).toEqual([507, 507]);
+  await expectOk(ask("GET", ways[0]!));
+  expect(await views()).toBe(ways.length + 1);
 });

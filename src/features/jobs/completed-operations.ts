@@ -9,18 +9,23 @@ import { flowFacts } from "../flows/run/status.ts";
 import { readLog } from "./logs.ts";
 import { isSuccess, JobRecord, LOG_TAIL, storedJson, toRecord } from "./records.ts";
 import { findJob, getJob, isWithin } from "./service.ts";
-import { tellOfView } from "./view-audit.ts";
+import { tellOfView, viewJob } from "./view-audit.ts";
 
 const open = "/w/{workspace}/jobs_u" as const;
 const base = "/w/{workspace}/jobs" as const;
 const read = { domain: "jobs", action: "read" } as const;
 
 async function getCompleted(ctx: Context, workspace: string, id: string) {
-  return completed(await getJob(ctx, workspace, id));
+  return viewed(ctx, completed(await getJob(ctx, workspace, id)));
 }
 
 function completed(job: Job): Job {
   if (job.state !== "completed") throw new NotFound(`job ${job.id} is not completed: it is ${job.state}`);
+  return job;
+}
+
+async function viewed(ctx: Context, job: Job): Promise<Job> {
+  await tellOfView(ctx, job);
   return job;
 }
 
@@ -49,7 +54,7 @@ async function getSigned(
   if (!job || !(await isWithin(ctx.app, job, request.job_id))) {
     throw new NotFound(`job ${id} is neither job ${suspended_job} nor below it`);
   }
-  return completed(job);
+  return viewed(ctx, completed(job));
 }
 
 /** The two spellings of each read of a completed job: with and without a login. */
@@ -69,7 +74,6 @@ function readsBelow(prefix: typeof open | typeof base, suffix: "" | "Login") {
       responds: responds.json(JobRecord),
       run: async (ctx: Context, { workspace, id }) => {
         const job = await getCompleted(ctx, workspace, id);
-        await tellOfView(ctx, job);
         const log = await readLog(ctx.app, job.id);
         return { ...toRecord(job, log), ...(await flowFacts(ctx.app, job)) };
       },
@@ -104,7 +108,7 @@ function readsBelow(prefix: typeof open | typeof base, suffix: "" | "Login") {
       run: async (ctx: Context, { workspace, id, query }) => {
         const job = await findJob(ctx.app, workspace, id);
         if (!job) return { completed: false, result: null };
-        await getJob(ctx, workspace, id);
+        await viewJob(ctx, workspace, id);
         if (job.state !== "completed") {
           return {
             completed: false,

@@ -7,7 +7,7 @@ import { JobRecord, storedJson, toRecord } from "./records.ts";
 import { getJob, rootOf } from "./service.ts";
 import { followJob } from "./stream-answers.ts";
 import { JobUpdate, jobUpdate } from "./updates.ts";
-import { tellOfView } from "./view-audit.ts";
+import { viewJob } from "./view-audit.ts";
 
 const open = "/w/{workspace}/jobs_u" as const;
 const read = { domain: "jobs", action: "read" } as const;
@@ -22,8 +22,7 @@ export const getJobById = operation({
   query: z.object({ no_logs: flag.default(false), no_code: flag.default(false) }),
   responds: responds.json(JobRecord),
   run: async (ctx, { workspace, id, query }) => {
-    const job = await getJob(ctx, workspace, id);
-    await tellOfView(ctx, job);
+    const job = await viewJob(ctx, workspace, id);
     const log = query.no_logs ? undefined : await readLog(ctx.app, job.id);
     return { ...toRecord(job, log, query), ...(await flowFacts(ctx.app, job)) };
   },
@@ -37,7 +36,7 @@ export const getJobLogs = operation({
   scope: read,
   summary: "Read the whole log of a job",
   responds: responds.text("the log"),
-  run: async (ctx, { workspace, id }) => readLog(ctx.app, (await getJob(ctx, workspace, id)).id),
+  run: async (ctx, { workspace, id }) => readLog(ctx.app, (await viewJob(ctx, workspace, id)).id),
 });
 
 /** Where a log is kept in files, they stand below their job's id: here it is one, whatever name is asked for. */
@@ -51,7 +50,7 @@ const getJobLogFile = operation({
   responds: responds.text("the log"),
   run: async (ctx, { workspace, file_path }) => {
     const [id = ""] = file_path.split("/", 1);
-    return readLog(ctx.app, (await getJob(ctx, workspace, id)).id);
+    return readLog(ctx.app, (await viewJob(ctx, workspace, id)).id);
   },
 });
 
@@ -63,7 +62,7 @@ export const getJobArgs = operation({
   scope: read,
   summary: "Read the arguments of a job",
   responds: responds.raw("application/json", "the arguments"),
-  run: async (ctx, { workspace, id }) => storedJson((await getJob(ctx, workspace, id)).args),
+  run: async (ctx, { workspace, id }) => storedJson((await viewJob(ctx, workspace, id)).args),
 });
 
 const seenQuery = {

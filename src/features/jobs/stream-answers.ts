@@ -4,11 +4,11 @@ import { NotFound } from "../../errors.ts";
 import { newJobId } from "../../lib/ids.ts";
 import type { Job } from "../../queue/tables.ts";
 import { jobOfKey, submitOnce } from "./idempotency.ts";
-import { getJob } from "./service.ts";
 import type { RunOptions, Submission } from "./submission.ts";
 import { submitJob } from "./submit.ts";
 import { type StreamOptions, UpdateStream } from "./update-stream.ts";
 import type { Seen } from "./updates.ts";
+import { viewJob } from "./view-audit.ts";
 
 /**
  * Submits a job and streams it to its end: mainly what it streams and its result, since who wants the log follows the
@@ -54,7 +54,7 @@ export async function followJob(
 ): Promise<Response> {
   try {
     const options = { workspace_id, job_id: id.toLowerCase(), seen, fast, limited: true };
-    return await stream(ctx, options, () => getJob(ctx, workspace_id, id));
+    return await stream(ctx, options, () => viewJob(ctx, workspace_id, id));
   } catch (error) {
     if (!(error instanceof NotFound)) throw error;
     return eventResponse(`data: ${JSON.stringify({ type: "notfound" })}\n\n`);

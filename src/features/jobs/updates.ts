@@ -5,6 +5,7 @@ import type { Job } from "../../queue/tables.ts";
 import { readFrom } from "./logs.ts";
 import { JobRecord } from "./records.ts";
 import { getJob } from "./service.ts";
+import { viewJob } from "./view-audit.ts";
 
 export const JobUpdate = z.object({
   running: z.boolean().optional(),
@@ -45,7 +46,7 @@ export async function jobUpdate(
 ): Promise<JobUpdate> {
   const change = nextChange(ctx.app, id.toLowerCase());
   try {
-    const first = await compare(ctx.app, await getJob(ctx, workspace_id, id), seen);
+    const first = await compare(ctx.app, await viewJob(ctx, workspace_id, id), seen);
     if (saysSomething(first)) return first;
     await change.within(WAIT_MS);
     return await compare(ctx.app, await getJob(ctx, workspace_id, id), seen);

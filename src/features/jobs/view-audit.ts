@@ -2,13 +2,28 @@
 import type { App, Context } from "../../context.ts";
 import { perApp } from "../../lib/per-app.ts";
 import type { Job } from "../../queue/tables.ts";
+import { getJob } from "./service.ts";
 
 const VIEW = { operation: "jobs.view", action_kind: "Execute" } as const;
 const AGAIN_MS = 60_000;
 const MAX_REMEMBERED = 20_000;
 
-/** Until when, in milliseconds, nothing more is told of a person and a job: those told of last stand at the end. */
-const toldOf = perApp<App, Map<string, number>>(() => new Map());
+interface Told {
+  /** Until when, in milliseconds, nothing more is told of this person and job. */
+  until: number;
+  /** Resolves when the row is there: whoever asks meanwhile is shown nothing before. */
+  stored: Promise<void>;
+}
+
+/** By person and job: those told of last stand at the end. */
+const toldOf = perApp<App, Map<string, Told>>(() => new Map());
+
+/** The job, which is about to be shown: that is told. @throws as `getJob` */
+export async function viewJob(ctx: Context, workspace_id: string, id: string): Promise<Job> {
+  const job = await getJob(ctx, workspace_id, id);
+  await tellOfView(ctx, job);
+  return job;
+}
 
 /** To be called when the job is about to be shown. */
 export async function tellOfView(ctx: Context, { id, workspace_id }: Pick<Job, "id" | "workspace_id">) {
@@ -17,9 +32,16 @@ export async function tellOfView(ctx: Context, { id, workspace_id }: Pick<Job, "
   const told = toldOf(app);
   const now = app.clock().getTime();
   const key = `${workspace_id}\n${username}\n${id}`;
-  if ((told.get(key) ?? 0) > now) return;
+  const known = told.get(key);
+  if (known && known.until > now) return known.stored;
   told.delete(key);
   if (told.size >= MAX_REMEMBERED) told.delete(told.keys().next().value!);
-  told.set(key, now + AGAIN_MS);
-  await ctx.write({ resource: id, as: VIEW }, async () => {});
+  const stored = ctx.write({ resource: id, as: VIEW }, async () => {});
+  told.set(key, { until: now + AGAIN_MS, stored });
+  try {
+    await stored;
+  } catch (cause) {
+    if (told.get(key)?.stored === stored) told.delete(key);
+    throw cause;
+  }
 }
