@@ -241,6 +241,7 @@ function tell(
   } else if (unit) {
     print(`wrote ${unit.file}; to start svc, now and with the machine:`);
     for (const command of unit.commands) print(`  ${command}`);
+    if (unit.environment) note(chalk.dim(`what the environment sets is kept for it in ${unit.environment}`));
   } else print(`to start it:\n  svc serve${where}`);
   const url = baseUrl ?? background?.url;
   print("\nNext:");

@@ -1,6 +1,6 @@
 /** `svc init`: from nothing to a server that runs. */
 import { expect, test } from "bun:test";
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { until } from "../harness.ts";
 import { newPlace, type Place } from "./program.ts";
@@ -120,4 +120,27 @@ test("a systemd unit is written, with the commands that put it in force, and one
   const checked = Bun.spawnSync([verify, "verify", "--user", file], { env: place.environment });
   expect(checked.stderr.toString()).not.toContain("svc.service");
   rmSync(file);
+}, 60_000);
+
+test("what the environment sets is kept for the unit's server, for its owner's eyes", async () => {
+  using place = newPlace();
+  const data = join(place.folder, "data");
+  const key = String.raw`a "quoted" key of $32 \ characters`;
+  const env = { SVC_SECRET_KEY: key, SVC_WORKERS: "3", SVC_PORT: "1" };
+  const words = ["init", ...ADMIN, "--listen", "127.0.0.1:0", "--data-dir", data, "--systemd", "user"];
+  const { code, out, err } = await place.svc(words, { env });
+  expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining(`kept for it in ${data}/svc.env`) });
+  const file = join(place.folder, ".config/systemd/user/svc.service");
+  const unit = await Bun.file(file).text();
+  expect(unit).toContain(`\nEnvironmentFile=${data}/svc.env\n`);
+  for (const text of [unit, out, err]) expect(text).not.toContain("characters");
+  expect(statSync(join(data, "svc.env")).mode & 0o777).toBe(0o600);
+  // A shell reads these lines as systemd does.
+  const read = Bun.spawnSync(
+    ["sh", "-c", '. "$0"; printf "%s|%s|%s" "$SVC_SECRET_KEY" "$SVC_WORKERS" "$SVC_PORT"'].concat(
+      join(data, "svc.env"),
+    ),
+    { env: { PATH: process.env.PATH } },
+  );
+  expect(read.stdout.toString()).toBe(`${key}|3|`);
 }, 60_000);
