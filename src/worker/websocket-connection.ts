@@ -8,6 +8,7 @@ import {
   checkOwner,
   type Held,
   isHeld,
+  rowNow,
   type Started,
   startForResult,
 } from "../features/websocket-triggers/messages.ts";
@@ -85,9 +86,10 @@ export function keepConnected(app: App, held: Held): Close {
   }
 
   async function urlOf(): Promise<string> {
-    const { url, url_runnable_args } = held.row;
+    const { url } = held.row;
     const target = runnableOf(url);
     if (!target) return url;
+    const { url_runnable_args } = await rowNow(app, held);
     const result = resultOf(await startForResult(app, held, target, url_runnable_args ?? {}).then(endOf));
     if (typeof result !== "string")
       throw new OutgoingError(`${url} returned no address, but ${typeof result}`);
@@ -95,7 +97,8 @@ export function keepConnected(app: App, held: Held): Close {
   }
 
   async function greet(to: Websocket): Promise<void> {
-    for (const message of held.row.initial_messages) {
+    if (held.row.initial_messages.length === 0) return;
+    for (const message of (await rowNow(app, held)).initial_messages) {
       if ("raw_message" in message) {
         to.send(message.raw_message);
         continue;

@@ -91,7 +91,7 @@ test("a flow that waits for an approval goes on with what it has sealed", async 
   expect((await ended(id)).result).toEqual([SECRET.length, SECRET.length]);
 });
 
-test("schedules, saved inputs, flows and resources keep what `variables/encrypt` has sealed for them", async () => {
+test("schedules, triggers, handlers, saved inputs, flows and resources keep what `variables/encrypt` has sealed for them", async () => {
   const x = await sealed();
   const schedule = {
     path: "u/admin/yearly",
@@ -104,6 +104,18 @@ test("schedules, saved inputs, flows and resources keep what `variables/encrypt`
     on_failure_extra_args: { x },
   };
   await expectOk(ask("POST", "/w/acme/schedules/create", schedule));
+  const trigger = {
+    path: "u/admin/ws",
+    script_path: "u/admin/tell",
+    is_flow: false,
+    enabled: false,
+    url: "$script:u/admin/tell",
+    url_runnable_args: { x },
+    initial_messages: [{ runnable_result: { path: "u/admin/tell", is_flow: false, args: { x } } }],
+  };
+  await expectOk(ask("POST", "/w/acme/websocket_triggers/create", trigger));
+  const handler = { error_handler: "script/u/admin/tell", error_handler_extra_args: { x } };
+  await expectOk(ask("POST", "/w/acme/workspaces/edit_error_handler", handler));
   const runnable = "runnable_id=u/admin/tell&runnable_type=ScriptPath";
   const input = { name: "kept", args: { x } };
   const saved = (await expectOk(ask("POST", `/w/acme/inputs/create?${runnable}`, input))).text;
@@ -124,7 +136,12 @@ test("schedules, saved inputs, flows and resources keep what `variables/encrypt`
   await exchange();
   const kept = (await expectOk(ask("GET", "/w/acme/schedules/get/u/admin/yearly"))).json();
   const args = (await expectOk(ask("GET", `/w/acme/inputs/${saved}/args?input=true`))).json();
-  for (const held of [kept.args, kept.on_failure_extra_args, args]) {
+  const ws = (await expectOk(ask("GET", "/w/acme/websocket_triggers/get/u/admin/ws"))).json();
+  const settings = (await expectOk(ask("GET", "/w/acme/workspaces/get_settings"))).json();
+  await expectOk(ask("POST", "/w/acme/workspaces/edit_error_handler", {}));
+  const ofTrigger = [ws.url_runnable_args, ws.initial_messages[0].runnable_result.args];
+  const ofHandlers = [kept.on_failure_extra_args, settings.error_handler_extra_args];
+  for (const held of [kept.args, args, ...ofTrigger, ...ofHandlers]) {
     expect(held.x).not.toBe(x);
     expect(await resultOf("p/u/admin/tell", held)).toBe(TOLD);
   }

@@ -33,6 +33,12 @@ export function isHeld({ row, server }: Held) {
   );
 }
 
+/** The row as it is now: while a server holds it, what is sealed in it follows the workspace's key. */
+export async function rowNow(app: App, held: Held): Promise<WebsocketTrigger> {
+  const [row] = await app.db.read.select().from(websocketTriggers).where(isHeld(held));
+  return row ?? held.row;
+}
+
 /** Whether a message has all that the filters ask for; without filters every message passes. */
 export function passes(filters: readonly MessageFilter[], message: string): boolean {
   if (filters.length === 0) return true;

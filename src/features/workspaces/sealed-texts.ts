@@ -1,6 +1,6 @@
 /**
- * Sealed values inside what is stored as JSON: arguments of jobs that have not ended, of schedules and saved inputs, and
- * what flows, apps and resources say themselves (`$encrypted:…`). They follow the key of their workspace as its secrets
+ * Sealed values inside what is stored as JSON: arguments of jobs that have not ended, of schedules, WebSocket triggers,
+ * handlers and saved inputs, and what flows, apps and resources say themselves (`$encrypted:…`). They follow the key of their workspace as its secrets
  * do. Jobs that have ended keep the old text: nothing runs with it any more, and there are too many of them.
  */
 import type { SQL } from "drizzle-orm";
@@ -14,6 +14,8 @@ import { flowFrames, flowItems, flowVersions } from "../flows/tables.ts";
 import { inputs } from "../inputs/tables.ts";
 import { resources } from "../resources/tables.ts";
 import { schedules } from "../schedules/tables.ts";
+import { websocketTriggers } from "../websocket-triggers/tables.ts";
+import { workspaceSettings } from "./tables.ts";
 
 const SEALED = /\$encrypted:(v1:[A-Za-z0-9+/=]+)/g;
 
@@ -35,10 +37,12 @@ type Table =
   | typeof appVersions
   | typeof apps
   | typeof drafts
-  | typeof resources;
+  | typeof resources
+  | typeof websocketTriggers
+  | typeof workspaceSettings;
 
 /** @param owned whether there is a column `email` */
-function holder(table: Table, text: string, key: "id" | "path", owned: boolean): Holder {
+function holder(table: Table, text: string, key: "id" | "path" | "workspace_id", owned: boolean): Holder {
   return {
     table: sql`${table}`,
     text,
@@ -88,6 +92,8 @@ const HOLDERS: Holder[] = [
   ...["args", "on_failure_extra_args", "on_recovery_extra_args", "on_success_extra_args"].map((text) =>
     holder(schedules, text, "path", true),
   ),
+  ...["url_runnable_args", "initial_messages"].map((text) => holder(websocketTriggers, text, "path", true)),
+  holder(workspaceSettings, "settings", "workspace_id", false),
   holder(inputs, "args", "id", true),
   holder(flowVersions, "value", "id", false),
   holder(appVersions, "value", "id", false),
