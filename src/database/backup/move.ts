@@ -3,12 +3,11 @@
  * transaction there, which is kept or, in a trial, rolled back. The old file stays as it was; a note beside it keeps a
  * server from going on with it by mistake.
  */
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { BadRequest, SvcError, Unavailable } from "../../errors.ts";
 import { lockDirectory } from "../../lib/directory-lock.ts";
 import { migrations } from "../migrations/index.ts";
-import { type MoveNote, movedNote, noteMove } from "../moved.ts";
+import { type MoveNote, movedNote, noteMove, removeMoveNote } from "../moved.ts";
 import type { Place, Progress } from "./backup.ts";
 import { type Cell, encodeLine, newer, type TableHead } from "./format.ts";
 import { fillPostgres, type PostgresFilling } from "./postgres.ts";
@@ -147,7 +146,7 @@ async function keep(data_dir: string, note: MoveNote, filling: PostgresFilling):
         hint: `move again with --force, or remove ${movedNote(data_dir)} to go on with the old database`,
       });
     }
-    await rm(movedNote(data_dir), { force: true });
+    await removeMoveNote(data_dir);
     throw cause;
   }
 }
