@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
+import { hasNoErrorHandler, rememberingNone } from "../../src/features/handlers/settings-cache.ts";
 import { newPlace, start } from "../cli/program.ts";
 import { startProxy } from "../cuttable-proxy.ts";
 import { createDatabase, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
@@ -137,6 +138,17 @@ describe.skipIf(!postgres)("servers of one database", () => {
       await soon(status, 200);
       await expectOk(admin.ask("DELETE", "/w/acme/users/delete/eve"));
       await soon(status, 401);
+    });
+
+    test("that a workspace has no error handler", async () => {
+      const { app } = back.server;
+      const hasNone = async () => hasNoErrorHandler(app, "acme");
+      rememberingNone(app, "acme")();
+      expect(await hasNone()).toBe(true);
+      const path = "/w/acme/workspaces/edit_error_handler";
+      await expectOk(admin.ask("POST", path, { error_handler: "script/u/admin/v" }));
+      await soon(hasNone, false);
+      await expectOk(admin.ask("POST", path, {}));
     });
 
     test("a variable of all jobs", async () => {

@@ -1,5 +1,6 @@
 /** Which workspaces have no error handler: asked at every failure, so answered from memory when it can be. */
 import type { App } from "../../context.ts";
+import { forgottenEverywhere } from "../../events/forgetting.ts";
 import { perApp } from "../../lib/per-app.ts";
 
 interface Cache {
@@ -10,9 +11,9 @@ interface Cache {
 
 const cacheOf = perApp<App, Cache>(() => ({ without: new Set(), generation: 0 }));
 
-/** True only when it is certain: another server may just have been told of one, so where there may be others it never is. */
+/** True when it is certain: all servers forget what they know when one of them is told of a handler. */
 export function hasNoErrorHandler(app: App, workspace_id: string): boolean {
-  return !app.db.channel && cacheOf(app).without.has(workspace_id);
+  return cacheOf(app).without.has(workspace_id);
 }
 
 /** Called before the settings are read. @returns what remembers that they name no handler, unless they changed since */
@@ -25,8 +26,15 @@ export function rememberingNone(app: App, workspace_id: string): () => void {
 }
 
 /** Called after the commit of a change of the settings. */
-export function forgetErrorHandler(app: App, workspace_id: string): void {
-  const cache = cacheOf(app);
-  cache.generation++;
-  cache.without.delete(workspace_id);
-}
+export const forgetErrorHandler = forgottenEverywhere<[workspace_id: string]>("error handler", {
+  forget(app, workspace_id) {
+    const cache = cacheOf(app);
+    cache.generation++;
+    cache.without.delete(workspace_id);
+  },
+  forgetAll(app) {
+    const cache = cacheOf(app);
+    cache.generation++;
+    cache.without.clear();
+  },
+});
