@@ -5,7 +5,6 @@ import type { Tx } from "../../database/database.ts";
 import type { JobFinished } from "../../events/events.ts";
 import { contains } from "../../lib/contains.ts";
 import { newJobId } from "../../lib/ids.ts";
-import { jobs } from "../../queue/tables.ts";
 import { preprocessorOf, takesEvent } from "../jobs/preprocessor-input.ts";
 import { runnableSubmission } from "../jobs/submission.ts";
 import { resolveTarget, type Target, targetAt } from "../jobs/target.ts";
@@ -13,9 +12,6 @@ import { contextOf, submitTriggered, type Trigger } from "../jobs/triggered.ts";
 import { type MessageFilter, type WebsocketTrigger, websocketTriggers } from "./tables.ts";
 
 const KIND = "websocket";
-
-/** Another server's worker may end a job that this one started: then nothing is told here. */
-const LOOK_MS = 1_000;
 
 /** A trigger as this server listens for it: while the row says so, and is as it was. */
 export interface Held {
@@ -131,40 +127,12 @@ async function submitAndFollow(
   const id = newJobId();
   const { promise: ended, resolve } = Promise.withResolvers<JobFinished>();
   const unfollow = app.events.onFinished(id, resolve);
-  const look = setInterval(() => {
-    storedEnd(app, id).then(
-      (end) => end && resolve(end),
-      // The next look may find it.
-      () => {},
-    );
-  }, LOOK_MS);
-  const stop = () => {
-    clearInterval(look);
-    unfollow();
-  };
-  void ended.then(stop);
   try {
     if ((await submit(id)) !== undefined) return { ended };
   } catch (cause) {
-    stop();
+    unfollow();
     throw cause;
   }
-  stop();
+  unfollow();
   return undefined;
-}
-
-/** Of a job that is gone without a trace nothing more will come. */
-async function storedEnd(app: App, id: string): Promise<JobFinished | undefined> {
-  const [job] = await app.db.read
-    .select({ state: jobs.state, status: jobs.status, result: jobs.result, workspace_id: jobs.workspace_id })
-    .from(jobs)
-    .where(eq(jobs.id, id));
-  if (!job) return { id, workspace_id: "", status: "canceled", result: "null" };
-  if (job.state !== "completed") return undefined;
-  return {
-    id,
-    workspace_id: job.workspace_id,
-    status: job.status ?? "success",
-    result: job.result ?? "null",
-  };
 }
