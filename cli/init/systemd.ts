@@ -69,7 +69,7 @@ export function writeUnit(kind: UnitKind, serving: Serving): Unit {
   };
 }
 
-function unitText(kind: UnitKind, serving: Serving, environment: string | undefined): string {
+export function unitText(kind: UnitKind, serving: Serving, environment: string | undefined): string {
   const environmentFile = environment === undefined ? "" : `EnvironmentFile=${literalPath(environment)}\n`;
   const account = kind === "system" ? `User=${userInfo().username}\n` : "";
   return `[Unit]
