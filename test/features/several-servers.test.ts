@@ -4,6 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { hasNoErrorHandler, rememberingNone } from "../../src/features/handlers/settings-cache.ts";
+import { close, closeMeanwhile, reopen } from "../../src/features/workspaces/closed.ts";
 import { newPlace, start } from "../cli/program.ts";
 import { startProxy } from "../cuttable-proxy.ts";
 import { createDatabase, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
@@ -114,6 +115,54 @@ describe.skipIf(!postgres)("servers of one database", () => {
     expect<unknown>(last).toEqual(wanted);
   }
 
+  /** A change that no server tells of. */
+  async function change(how: (client: SQL) => Promise<unknown>): Promise<void> {
+    const client = new SQL({ url: database.url, max: 1 });
+    await how(client);
+    await client.close();
+  }
+
+  /** Both servers lose the connection on which they hear each other. */
+  const cut = () =>
+    change(async (client) => {
+      const ended =
+        await client`SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity WHERE datname = current_database() AND query ILIKE 'listen%'`;
+      expect(ended.length).toBe(2);
+    });
+
+  describe("a workspace that is closed", () => {
+    const code = "export const main = () => 1";
+    const runIn = async (ask: TestServer["operator"], id: string) =>
+      (await ask("POST", `/w/${id}/jobs/run/p/u/admin/one`, {})).status;
+
+    test("takes no job where nobody has heard of it yet", async () => {
+      const { ask } = await front.workspace("shut");
+      await deploy(ask, "shut", "u/admin/one", code);
+      expect(await runIn(ask, "shut")).toBe(201);
+      await change((client) => client`UPDATE workspaces SET archived = true WHERE id = 'shut'`);
+      expect(await runIn(ask, "shut")).toBe(400);
+    });
+
+    test("stays so while this server is at work on it, whatever it may have missed", async () => {
+      const { app } = front.server;
+      const { ask } = await front.workspace("moving");
+      const { ask: askOther } = await front.workspace("other");
+      for (const [by, id] of [
+        [ask, "moving"],
+        [askOther, "other"],
+      ] as const)
+        await deploy(by, id, "u/admin/one", code);
+      closeMeanwhile(app, "moving", "is being given another id");
+      close(app, "other", "is archived");
+      expect(await runIn(askOther, "other")).toBe(400);
+      await cut();
+      await soon(() => runIn(askOther, "other"), 201);
+      expect(await runIn(ask, "moving")).toBe(400);
+      reopen(app, "moving");
+      expect(await runIn(ask, "moving")).toBe(201);
+    });
+  });
+
   describe("is forgotten by the others", () => {
     test("a script's older version", async () => {
       const call = async () => (await atBack("POST", "/w/acme/jobs/run_wait_result/p/u/admin/v", {})).json();
@@ -167,12 +216,8 @@ describe.skipIf(!postgres)("servers of one database", () => {
         (await atBack("POST", "/w/acme/jobs/run_wait_result/p/u/admin/colour", {})).json();
       await soon(call, "red");
       // Nobody tells of this change: as if the message was lost with the connection.
-      const client = new SQL({ url: database.url, max: 1 });
-      await client`UPDATE workspace_environment SET value = 'blue' WHERE name = 'COLOUR'`;
-      const ended =
-        await client`SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity WHERE datname = current_database() AND query ILIKE 'listen%'`;
-      await client.close();
-      expect(ended.length).toBe(2);
+      await change((client) => client`UPDATE workspace_environment SET value = 'blue' WHERE name = 'COLOUR'`);
+      await cut();
       await soon(call, "blue");
     });
   });

@@ -8,7 +8,7 @@ import { jobCache, jobs } from "../../queue/tables.ts";
 import { recordAudit } from "../audit/service.ts";
 import { forgetRuns } from "../flows/run/forget.ts";
 import { canceledResult } from "../jobs/canceled.ts";
-import { close, reopen } from "./closed.ts";
+import { close, closeMeanwhile, reopen } from "./closed.ts";
 import { endJobs, untilEnded } from "./end-jobs.ts";
 import { moveRows } from "./everywhere.ts";
 import { boundTokens, forgetWorkspace } from "./forget.ts";
@@ -38,7 +38,7 @@ export async function changeWorkspaceId(
   if (to === from) throw new BadRequest(`body field \`new_id\`: ${to} is the id that the workspace has`);
   await refuseTaken(app.db.read, to);
   const name = body.new_name === undefined ? {} : { name: checkName("new_name", body.new_name) };
-  close(app, from, `is being given the id ${to}: try again with that one`);
+  closeMeanwhile(app, from, `is being given the id ${to}: try again with that one`);
   try {
     const reason = `the workspace was given the id ${to}`;
     await endJobs(ctx, from, reason, "running");

@@ -8,7 +8,7 @@ import { auditLog } from "../audit/tables.ts";
 import { forgetRoutes } from "../http-triggers/table.ts";
 import { removeFiles } from "../storage/service.ts";
 import { removeEndpoints } from "../webhooks/endpoints.ts";
-import { close, reopen } from "./closed.ts";
+import { close, closeMeanwhile, reopen } from "./closed.ts";
 import { endJobs, untilEnded } from "./end-jobs.ts";
 import { deleteJobs, deleteRows } from "./everywhere.ts";
 import { boundTokens, forgetWorkspace } from "./forget.ts";
@@ -31,7 +31,7 @@ export async function archiveWorkspace(ctx: WorkspaceContext): Promise<void> {
   const { app, caller } = ctx;
   const id = caller.member.workspace_id;
   refuseSpecial(id, "archived");
-  close(app, id, ARCHIVED);
+  closeMeanwhile(app, id, ARCHIVED);
   try {
     await ctx.write({ resource: id }, async (tx) => {
       await tx.update(workspaces).set({ archived: true }).where(eq(workspaces.id, id));
@@ -41,6 +41,7 @@ export async function archiveWorkspace(ctx: WorkspaceContext): Promise<void> {
     reopen(app, id);
     throw cause;
   }
+  close(app, id, ARCHIVED);
   await endJobs(ctx, id, "the workspace was archived", "unfinished");
 }
 
@@ -88,7 +89,20 @@ export async function deleteWorkspace(ctx: UserContext, id: string): Promise<voi
   refuseSpecial(id, "deleted");
   const [workspace] = await app.db.read.select().from(workspaces).where(eq(workspaces.id, id));
   if (!workspace) throw new NotFound(`workspace ${id.slice(0, 60)}`);
-  close(app, id, "is being deleted");
+  closeMeanwhile(app, id, "is being deleted");
+  try {
+    await deleteContents(ctx, id);
+  } catch (cause) {
+    close(app, id, "is being deleted");
+    throw cause;
+  }
+  close(app, id, "was deleted");
+  await removeFiles(app, workspace.storage_folder ?? id);
+}
+
+/** All of it that the database has. */
+async function deleteContents(ctx: UserContext, id: string): Promise<void> {
+  const { app } = ctx;
   await app.db.write(async (tx) => {
     await tx.update(workspaces).set({ archived: true }).where(eq(workspaces.id, id));
     tx.afterCommit(() => forgetPlaces(app));
@@ -117,8 +131,6 @@ export async function deleteWorkspace(ctx: UserContext, id: string): Promise<voi
     });
     tx.afterCommit(() => forgetWorkspace(app, id, hashes));
   });
-  close(app, id, "was deleted");
-  await removeFiles(app, workspace.storage_folder ?? id);
 }
 
 /** In pieces, so that whoever else writes waits for milliseconds: a workspace may have had millions of jobs. */
