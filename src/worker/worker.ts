@@ -55,10 +55,7 @@ export interface TakenTags {
 
 export function createWorker(app: App, tags: TakenTags): Worker {
   const { db, queue, config } = app;
-  const active = new Map<
-    string,
-    { job: Job; isBound: boolean; controller: AbortController; again?: Job }
-  >();
+  const active = new Map<string, { job: Job; isBound: boolean; controller: AbortController; again?: Job }>();
   let executed = 0;
   let last: { id: string; workspace_id: string } | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;

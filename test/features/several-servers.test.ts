@@ -135,14 +135,6 @@ describe.skipIf(!postgres)("servers of one database", () => {
     const runIn = async (ask: TestServer["operator"], id: string) =>
       (await ask("POST", `/w/${id}/jobs/run/p/u/admin/one`, {})).status;
 
-    test("takes no job where nobody has heard of it yet", async () => {
-      const { ask } = await front.workspace("shut");
-      await deploy(ask, "shut", "u/admin/one", code);
-      expect(await runIn(ask, "shut")).toBe(201);
-      await change((client) => client`UPDATE workspaces SET archived = true WHERE id = 'shut'`);
-      expect(await runIn(ask, "shut")).toBe(400);
-    });
-
     test("stays so while this server is at work on it, whatever it may have missed", async () => {
       const { app } = front.server;
       const { ask } = await front.workspace("moving");

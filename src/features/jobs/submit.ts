@@ -86,7 +86,7 @@ async function submitOnce(
         ...(submission.kind === "flow" && !submission.restarted_from ? { as: RUN_FLOW } : {}),
       },
       async (tx) => {
-        await refuseClosed(app, tx, job.workspace_id);
+        refuseClosed(app, job.workspace_id);
         if (options.job_id !== undefined && !how.ownId) await refuseKnownId(tx, options.job_id);
         if (hand === app.queue.handAnyway && !(await hasPlace(tx, job, now))) {
           throw new Unavailable(

@@ -2,13 +2,13 @@
  * Workspaces in which nothing begins any more, for good or while their id changes: a call that was let in before is
  * stopped here, when it is about to store a job.
  */
-import { and, eq, sql } from "drizzle-orm";
 import type { App } from "../../context.ts";
-import { statement, type Tx } from "../../database/database.ts";
 import { BadRequest } from "../../errors.ts";
 import { forgottenEverywhere } from "../../events/forgetting.ts";
 import { perApp } from "../../lib/per-app.ts";
-import { workspaces } from "./tables.ts";
+
+/** Servers hear of each other within milliseconds. */
+const HEARD_MS = 500;
 
 interface Closed {
   /** What has become of the workspace, such as `is archived`. */
@@ -43,22 +43,13 @@ export const reopen = forgottenEverywhere<[workspace_id: string]>("reopened", {
   },
 });
 
-const findOpen = statement<{ id: string }, { id: string }[]>((q) =>
-  q
-    .select({ id: workspaces.id })
-    .from(workspaces)
-    .where(and(eq(workspaces.id, sql.placeholder("id")), eq(workspaces.archived, false))),
-);
-
-/**
- * To be called in the transaction that stores the job.
- * @throws BadRequest
- */
-export async function refuseClosed(app: App, tx: Tx, workspace_id: string): Promise<void> {
+/** @throws BadRequest */
+export function refuseClosed(app: App, workspace_id: string): void {
   const closed = closedOf(app).get(workspace_id);
   if (closed) throw new BadRequest(`workspace ${workspace_id} ${closed.why}`);
-  // Another server may have closed it, and this one not have heard of it yet.
-  if (app.db.channel && (await tx.exec(findOpen, { id: workspace_id })).length === 0) {
-    throw new BadRequest(`workspace ${workspace_id} is archived, or has another id, or was deleted`);
-  }
+}
+
+/** Resolves when other servers have heard that it is closed, before what is in it goes elsewhere. */
+export async function untilHeard(app: App): Promise<void> {
+  if (app.db.channel) await Bun.sleep(HEARD_MS);
 }

@@ -8,7 +8,7 @@ import { auditLog } from "../audit/tables.ts";
 import { forgetRoutes } from "../http-triggers/table.ts";
 import { removeFiles } from "../storage/service.ts";
 import { removeEndpoints } from "../webhooks/endpoints.ts";
-import { close, closeMeanwhile, reopen } from "./closed.ts";
+import { close, closeMeanwhile, reopen, untilHeard } from "./closed.ts";
 import { endJobs, untilEnded } from "./end-jobs.ts";
 import { deleteJobs, deleteRows } from "./everywhere.ts";
 import { boundTokens, forgetWorkspace } from "./forget.ts";
@@ -107,6 +107,7 @@ async function deleteContents(ctx: UserContext, id: string): Promise<void> {
     await tx.update(workspaces).set({ archived: true }).where(eq(workspaces.id, id));
     tx.afterCommit(() => forgetPlaces(app));
   });
+  await untilHeard(app);
   await endJobs(ctx, id, "the workspace was deleted", "unfinished");
   await untilEnded(app, id, STOP_MS);
   await deleteEnded(ctx, id);
