@@ -24,7 +24,7 @@ const MEANING_INDENT = `\n${" ".repeat(NAME_WIDTH + 2)}`;
 
 const settings = Object.values(SETTINGS)
   .map(({ variable, meaning, default: initial }) => {
-    const value = initial === undefined ? "" : ` (${initial})`;
+    const value = initial === undefined || initial === "" ? "" : ` (${initial})`;
     const name = variable.length < NAME_WIDTH ? variable.padEnd(NAME_WIDTH) : variable + MEANING_INDENT;
     return `  ${name}${wrap(`${meaning}${value}`, 48).join(MEANING_INDENT)}`;
   })

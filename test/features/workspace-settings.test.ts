@@ -173,7 +173,7 @@ test.each([
   ["edit_error_handler", { error_handler: "flow/u/admin/none" }, "there is no flow u/admin/none"],
   ["edit_error_handler", { error_handler: "flow/nopath" }, '`error_handler`: "nopath" is not a path'],
   ["edit_error_handler", { muted: true }, "muted"],
-  ["edit_error_handler", { muted_on_user_path: true }, "`muted_on_user_path`: is not offered"],
+  ["edit_error_handler", { muted_on_user_path: true }, "`muted_on_user_path`: must be false"],
   ["edit_error_handler", { error_handler_extra_args: [] }, "`error_handler_extra_args`"],
   ["edit_copilot_config", {}, "`code_completion_enabled`"],
   [

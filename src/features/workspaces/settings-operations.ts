@@ -128,7 +128,7 @@ const ErrorHandler = z.strictObject({
   path: z.string().nullish(),
   extra_args: ScriptArgs.nullish(),
   muted_on_cancel: z.boolean().nullish(),
-  muted_on_user_path: z.literal(false, { error: "is not offered: the handler hears of all paths" }).nullish(),
+  muted_on_user_path: z.literal(false, { error: "must be false: the handler hears of all paths" }).nullish(),
 });
 
 export const editErrorHandler = operation({
