@@ -70,13 +70,13 @@ export async function joinRows(client: PostgresClient, { text, names, fixed }: C
 /** The statement for rows that come from elsewhere; its parameters are marked `$:1`, `$:2`, … */
 function forMany(text: string, rows: string): string {
   const marked = text.replace(/\$(\d+)/g, "$:$1");
-  const insert = /^insert into ("\w+") \(([^()]+)\) values \(([^()]+)\)$/.exec(marked);
+  const insert = /^insert into ("\w+") \(([^()]+)\) values \(([^()]+)\)( on conflict .+)?$/.exec(marked);
   if (insert) {
-    const [, table, columns, values] = insert as unknown as [string, string, string, string];
+    const [, table, columns, values, instead = ""] = insert as unknown as [string, string, string, string];
     const given = values.split(", ");
     const isGiven = (_: string, index: number) => given[index] !== "default";
     const into = columns.split(", ").filter(isGiven).join(", ");
-    return `insert into ${table} (${into}) select ${given.filter(isGiven).join(", ")} ${rows}`;
+    return `insert into ${table} (${into}) select ${given.filter(isGiven).join(", ")} ${rows}${instead}`;
   }
   const update = /^(update "\w+" set .+?) where (.+?)(?: returning [^()]+)?$/.exec(marked);
   if (!update) throw new Internal("a shared statement inserts one row or updates one");
