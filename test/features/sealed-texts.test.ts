@@ -275,20 +275,19 @@ test("however many sealed values a request brings, the key is asked for once", a
   const db = server.server.app.db as { write: Database["write"] };
   const { write } = db;
   let locks = 0;
-  db.write = (work) => {
-    db.write = write;
-    return write((tx) => {
+  db.write = (work, how) =>
+    write((tx) => {
       const lock = (name: string) => {
         if (name.startsWith("key of ")) locks++;
         return tx.lock(name);
       };
       return work(Object.assign(Object.create(tx), { lock }));
-    });
-  };
+    }, how);
   const text = (n: number) =>
     `$encrypted:v1:${Buffer.from(`nobody has sealed this, number ${n}`).toString("base64")}`;
   const args = { y: Array.from({ length: 300 }, (_, n) => text(n)) };
   const id = await start("p/u/admin/tell?scheduled_in_secs=3600", args);
+  db.write = write;
   expect(locks).toBe(1);
   await expectOk(ask("POST", `/w/acme/jobs_u/queue/cancel/${id}`, {}));
 });
