@@ -108,9 +108,11 @@ test(`${JOBS} jobs through three servers: none is lost and each ends once, whate
   const acknowledged = new Set<string>();
   let refused = 0;
   let at = 0;
+  /** Work goes on coming for as long as something happens to the machines. */
+  let isOver = false;
   const caller = async (index: number) => {
     const server = servers[index % servers.length]!;
-    while (acknowledged.size < JOBS) {
+    while (acknowledged.size < JOBS || !isOver) {
       const response = await call(server, "/w/acme/jobs/run/p/u/ann/own", { n: at++ });
       const text = await response.text();
       if (response.ok) acknowledged.add(text);
@@ -156,7 +158,9 @@ test(`${JOBS} jobs through three servers: none is lost and each ends once, whate
     await postgres.halt();
     await Bun.sleep(1_000);
     await postgres.start();
-  })();
+  })().finally(() => {
+    isOver = true;
+  });
   await Promise.all([callers, faults]);
   const enqueued_ms = performance.now() - began;
 
