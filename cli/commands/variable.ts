@@ -67,7 +67,8 @@ const set = inWorkspace("set", "create or change a variable")
       options: WorkspaceOptions & { secret?: boolean; description?: string },
     ) => {
       const { secret, description } = options;
-      const isHidden = secret || (given === undefined && (await isSecret(path, options)));
+      const isAsked = given === undefined && isInteractive();
+      const isHidden = secret || (isAsked && (await isSecret(path, options)));
       const value = await readValue(given, { message: `Value of ${path}`, secret: isHidden });
       if (secret && given !== undefined && given !== "-" && isInteractive()) {
         note(
