@@ -1,10 +1,9 @@
 /** Groups of workers: which jobs each takes. Existing clients call what a group is given its configuration. */
-import { asc, eq } from "drizzle-orm";
 import { z } from "zod";
-import { BadRequest, NotFound } from "../../errors.ts";
+import { BadRequest } from "../../errors.ts";
 import { type Operation, operation, responds } from "../../http/operation.ts";
-import { groupsChanged, readGroupTags, TAGS_KEY } from "./group-tags.ts";
-import { workerGroups } from "./tables.ts";
+import { TAGS_KEY } from "./group-tags.ts";
+import { configOf, listGroups, removeGroup, setGroup } from "./service.ts";
 
 /** Configurations are kept by a name of which only the rest is the group's. */
 const PREFIX = "worker__";
@@ -33,8 +32,8 @@ const listWorkerGroups = operation({
   responds: responds.json(z.array(Config)),
   run: async ({ app, caller }) => {
     const { super_admin, devops } = caller.identity;
-    const rows = await app.db.read.select().from(workerGroups).orderBy(asc(workerGroups.name));
-    return rows.map(({ name, config }) => (super_admin || devops ? { name, config } : { name }));
+    const groups = await listGroups(app);
+    return groups.map(({ name, config }) => (super_admin || devops ? { name, config } : { name }));
   },
 });
 
@@ -46,8 +45,8 @@ const listConfigs = operation({
   summary: "List all configurations by their full names",
   responds: responds.json(z.array(Config)),
   run: async ({ app }) => {
-    const rows = await app.db.read.select().from(workerGroups).orderBy(asc(workerGroups.name));
-    return rows.map(({ name, config }) => ({ name: PREFIX + name, config }));
+    const groups = await listGroups(app);
+    return groups.map(({ name, config }) => ({ name: PREFIX + name, config }));
   },
 });
 
@@ -58,13 +57,7 @@ const getConfig = operation({
   access: "devops",
   summary: "What a group of workers is given; null when nothing was said",
   responds: responds.json(GroupConfig.nullable()),
-  run: async ({ app }, { name }) => {
-    const [row] = await app.db.read
-      .select()
-      .from(workerGroups)
-      .where(eq(workerGroups.name, groupOf(name)));
-    return row?.config ?? null;
-  },
+  run: ({ app }, { name }) => configOf(app, groupOf(name)),
 });
 
 const updateConfig = operation({
@@ -77,15 +70,7 @@ const updateConfig = operation({
   body: GroupConfig,
   responds: responds.text("what was done"),
   run: async (ctx, { name, body }) => {
-    const group = groupOf(name);
-    await ctx.write({ resource: name }, async (tx) => {
-      await tx
-        .insert(workerGroups)
-        .values({ name: group, config: body })
-        .onConflictDoUpdate({ target: workerGroups.name, set: { config: body } });
-      tx.afterCommit(() => groupsChanged(ctx.app));
-    });
-    await readGroupTags(ctx.app);
+    await setGroup(ctx, groupOf(name), { resource: name, config: body });
     return `config ${name} updated`;
   },
 });
@@ -99,13 +84,7 @@ const deleteConfig = operation({
   summary: "Give a group of workers nothing in particular: they take all jobs",
   responds: responds.text("what was done"),
   run: async (ctx, { name }) => {
-    const group = groupOf(name);
-    await ctx.write({ resource: name }, async (tx) => {
-      const gone = await tx.delete(workerGroups).where(eq(workerGroups.name, group)).returning();
-      if (gone.length === 0) throw new NotFound(`there is no configuration ${name}`);
-      tx.afterCommit(() => groupsChanged(ctx.app));
-    });
-    await readGroupTags(ctx.app);
+    await removeGroup(ctx, groupOf(name), name);
     return `config ${name} deleted`;
   },
 });

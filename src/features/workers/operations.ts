@@ -1,5 +1,4 @@
 /** Who runs jobs, which jobs they take, and how many wait. */
-import { and, asc, lte, min, sql } from "drizzle-orm";
 import { z } from "zod";
 import type { App } from "../../context.ts";
 import {
@@ -11,9 +10,9 @@ import {
   toWindow,
   wholeNumber,
 } from "../../http/operation.ts";
-import { jobs } from "../../queue/tables.ts";
 import { LANGUAGES } from "../../runner/version-files.ts";
 import { presentWorkers } from "./presence.ts";
+import { waitingByTag } from "./service.ts";
 import type { WorkerFacts } from "./tables.ts";
 
 /** A worker that has said nothing for this long counts as gone, where the caller does not say otherwise. */
@@ -153,17 +152,6 @@ const isDefaultTagsPerWorkspace = operation({
   responds: responds.json(z.boolean()),
   run: ({ app }) => app.settings.get("default_tags_per_workspace") === true,
 });
-
-/** Due jobs that wait, by tag, and since when the first of them does. */
-async function waitingByTag(app: App): Promise<{ tag: string; count: number; since: Date }[]> {
-  const rows = await app.db.read
-    .select({ tag: jobs.tag, count: sql<number>`count(*)`, since: min(jobs.scheduled_for) })
-    .from(jobs)
-    .where(and(sql`${jobs.state} = 'queued'`, lte(jobs.scheduled_for, app.clock())))
-    .groupBy(jobs.tag)
-    .orderBy(asc(jobs.tag));
-  return rows.map(({ tag, count, since }) => ({ tag, count: Number(count), since: new Date(since!) }));
-}
 
 const getQueueCounts = operation({
   name: "getCountsOfJobsWaitingPerTag",
