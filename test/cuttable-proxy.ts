@@ -5,6 +5,8 @@ interface Way {
   other: Socket<Way> | undefined;
   /** What could not be passed on yet. */
   kept: Uint8Array[];
+  /** Nothing more comes: once what is kept is passed on, the other side is told. */
+  isClosed: boolean;
 }
 
 export interface CuttableProxy extends Disposable {
@@ -20,6 +22,7 @@ export async function startProxy(to: { hostname: string; port: number }): Promis
 
   function pass(socket: Socket<Way>): void {
     const { data } = socket;
+    if (data.other?.data.isClosed) data.kept = [];
     while (!isCut && data.other && data.kept.length > 0) {
       const piece = data.kept.shift()!;
       const sent = data.other.write(piece);
@@ -28,6 +31,9 @@ export async function startProxy(to: { hostname: string; port: number }): Promis
         return;
       }
     }
+    if (isCut || !data.isClosed || !data.other) return;
+    ways.delete(socket);
+    data.other.end();
   }
 
   const handlers = {
@@ -39,8 +45,8 @@ export async function startProxy(to: { hostname: string; port: number }): Promis
       if (socket.data.other) pass(socket.data.other);
     },
     close(socket: Socket<Way>) {
-      ways.delete(socket);
-      if (!isCut) socket.data.other?.end();
+      socket.data.isClosed = true;
+      pass(socket);
     },
     error() {},
   };
@@ -50,9 +56,9 @@ export async function startProxy(to: { hostname: string; port: number }): Promis
     socket: {
       ...handlers,
       async open(socket) {
-        socket.data = { other: undefined, kept: [] };
+        socket.data = { other: undefined, kept: [], isClosed: false };
         ways.add(socket);
-        const data = { other: socket, kept: [] };
+        const data = { other: socket, kept: [], isClosed: false };
         const other = await Bun.connect<Way>({ ...to, data, socket: handlers }).catch(() => undefined);
         if (!other) {
           socket.terminate();
@@ -71,7 +77,7 @@ export async function startProxy(to: { hostname: string; port: number }): Promis
     },
     mend() {
       isCut = false;
-      for (const socket of ways) pass(socket);
+      for (const socket of [...ways]) pass(socket);
     },
     [Symbol.dispose]() {
       listener.stop(true);
