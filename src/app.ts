@@ -1,5 +1,4 @@
 /** The composition root: the only place that knows every part. Opens, wires, starts in order and stops in reverse. */
-import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Config } from "./config.ts";
 import type { App } from "./context.ts";
@@ -32,11 +31,11 @@ import { startUsage } from "./features/workspaces/usage.ts";
 import type { Hooks } from "./http/execute.ts";
 import { mount } from "./http/server.ts";
 import { backgroundSettled } from "./lib/background.ts";
-import { randomText } from "./lib/ids.ts";
 import { loadInstanceKey } from "./lib/instance-key.ts";
 import { createLog } from "./lib/log.ts";
 import { createMeters, tally } from "./lib/meters.ts";
 import { createQueue } from "./queue/queue.ts";
+import { newWorkerName } from "./queue/worker-name.ts";
 import { createRunner } from "./runner/runner.ts";
 import { sandboxOf } from "./runner/sandbox/settings.ts";
 import { createHandlerCaller } from "./worker/handlers.ts";
@@ -99,7 +98,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
     wake: () => app.relay.tell("queued"),
     cancel: (job_id: string) => app.relay.tell("cancel", job_id),
   };
-  app.queue = createQueue(`${hostname()}-${process.pid}-${randomText(5)}`, others, role === "own");
+  app.queue = createQueue(newWorkerName(), others, role === "own");
   app.clock = () => new Date();
   app.urls = urlsOf(app, "");
   app.meters = createMeters();

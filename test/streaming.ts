@@ -1,4 +1,5 @@
 /** A server whose scripts stream, and the calls that follow them. */
+import { withoutHeader } from "../src/features/jobs/log-header.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "./harness.ts";
 
 export interface Streaming extends AsyncDisposable {
@@ -13,7 +14,10 @@ export interface Streaming extends AsyncDisposable {
   follow: (id: string, query?: string) => Promise<Response>;
   /** @returns the id of the job */
   start: (path: string) => Promise<string>;
+  /** What a job's log says. */
   log: (id: string) => Promise<string>;
+  /** The lines at the head of a job's log. */
+  head: (id: string) => Promise<string>;
   /** The completed job. */
   completed: (id: string) => Promise<any>;
   stop: () => Promise<void>;
@@ -33,6 +37,7 @@ export async function startStreaming(
   };
   const open: Streaming["open"] = (path, init = {}) =>
     fetch(`${server.url}/api/w/acme${path}`, { ...init, headers: { authorization: `Bearer ${token}` } });
+  const wholeLog = async (id: string) => (await ask("GET", `/w/acme/jobs_u/get_logs/${id}`)).text;
   return {
     server,
     ask,
@@ -47,7 +52,11 @@ export async function startStreaming(
       open(`/jobs/run_and_stream/p/${path}${query}`, { method: "POST", body: "{}", ...init }),
     follow: (id, query = "") => open(`/jobs_u/getupdate_sse/${id}?${query}`),
     start: async (path) => (await expectOk(ask("POST", `/w/acme/jobs/run/p/${path}`, {}))).text,
-    log: async (id) => (await ask("GET", `/w/acme/jobs_u/get_logs/${id}`)).text,
+    log: async (id) => withoutHeader(await wholeLog(id)),
+    async head(id) {
+      const whole = await wholeLog(id);
+      return whole.slice(0, whole.length - withoutHeader(whole).length);
+    },
     completed: (id) =>
       until(async () => {
         const answer = await ask("GET", `/w/acme/jobs_u/completed/get/${id}`);

@@ -1,12 +1,13 @@
 import { Option } from "commander";
 import { cancelQueuedJob, forceCancelQueuedJob } from "../../src/features/jobs/cancel-operations.ts";
+import { withoutHeader } from "../../src/features/jobs/log-header.ts";
 import { getJobById, getJobLogs } from "../../src/features/jobs/operations.ts";
 import { isUuid } from "../../src/lib/ids.ts";
 import { examples, inWorkspace, noun, type WorkspaceOptions, withClient, workspaceFor } from "../command.ts";
 import type { JobRef } from "../jobs/follow.ts";
 import { findJobs, type ListOptions, readFilter } from "../jobs/list.ts";
 import { endLike, tellOutcome } from "../jobs/outcome.ts";
-import { logHeader, nameOf, paintState, STATES, stateOf, summary, tookOf, whenOf } from "../jobs/summary.ts";
+import { nameOf, paintState, STATES, stateOf, summary, tookOf, whenOf } from "../jobs/summary.ts";
 import { readJob, untilEnded } from "../jobs/wait.ts";
 import { CliError, usageError } from "../terminal/failure.ts";
 import { note, print, printJson, printTable } from "../terminal/output.ts";
@@ -63,12 +64,14 @@ const logs = inWorkspace("logs", "print the log of a job")
   .addHelpText("after", examples("svc job logs $ID --workspace acme", "svc job logs $ID --follow"))
   .action((id: string, options: WorkspaceOptions & { follow?: boolean }) =>
     withJob(id, options, async (client, job) => {
-      if (process.stdout.isTTY && !options.json) print(logHeader(await readJob(client, job)));
       const ended = options.follow
         ? await untilEnded(client, job, options.json ? undefined : process.stdout)
         : undefined;
       if (options.json) printJson({ id, logs: await client.call(getJobLogs, job) });
-      else if (!ended) process.stdout.write(await client.call(getJobLogs, job));
+      else if (!ended) {
+        const log = await client.call(getJobLogs, job);
+        process.stdout.write(process.stdout.isTTY ? log : withoutHeader(log));
+      }
       if (ended) endLike(ended);
     }),
   );

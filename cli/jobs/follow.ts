@@ -2,6 +2,7 @@
  * Follows a job to its end by the server's events. A stream that ends before the job does is taken up where it was: at
  * once after the server's `timeout` event, with growing patience when the connection broke or the server restarts.
  */
+import { withoutHeader } from "../../src/features/jobs/log-header.ts";
 import { getJobUpdateStream } from "../../src/features/jobs/operations.ts";
 import { CliError } from "../terminal/failure.ts";
 import type { Client } from "../transport.ts";
@@ -15,6 +16,8 @@ export interface JobRef {
 export interface Watcher {
   state?: (state: "queued" | "running" | "reconnecting") => void;
   log?: (text: string) => void;
+  /** Tell the log with the lines at its head, which say where it runs. */
+  header?: boolean;
   /** A piece of its result stream. */
   stream?: (text: string) => void;
   /** It lost its worker and begins anew: its log and stream do too. */
@@ -104,7 +107,10 @@ function tell(event: Event, seen: Seen, watcher: Watcher): void {
     seen.running = event.running;
     watcher.state?.(event.running ? "running" : "queued");
   }
-  if (event.new_logs) watcher.log?.(event.new_logs);
+  if (event.new_logs) {
+    const isHead = seen.log_offset === 0 && !watcher.header;
+    watcher.log?.(isHead ? withoutHeader(event.new_logs) : event.new_logs);
+  }
   if (event.new_result_stream) watcher.stream?.(event.new_result_stream);
   seen.log_offset = event.log_offset ?? seen.log_offset;
   seen.stream_offset = event.stream_offset ?? seen.stream_offset;

@@ -98,12 +98,6 @@ export function summary(job: JobRecord, width: number): string {
   ].join("\n");
 }
 
-/** What stands above a job's log on a terminal. */
-export function logHeader({ id, tag, worker, isolation }: JobRecord): string {
-  const facts = [`job ${id}`, `tag ${tag}`, worker && `worker ${worker}`, isolation && `walls: ${isolation}`];
-  return chalk.dim(oneLine(facts.filter(Boolean).join(" · ")));
-}
-
 function ending(job: JobRecord, width: number): string[] {
   if (job.type !== "CompletedJob") return [];
   const error = errorOf(job);

@@ -23,7 +23,7 @@ export const ANEW = "the job lost its worker, and begins anew";
 
 /**
  * Follows a job to its end; Ctrl-C ends the following, not the job.
- * @param output where its log is shown, if it is
+ * @param output where its log is shown, if it is: a person sees the lines at its head too, a pipe gets what it says
  * @throws CliError when no server is up that would run it
  */
 export async function untilEnded(
@@ -39,7 +39,8 @@ export async function untilEnded(
     note(`no longer following: job ${job.id} goes on`);
     process.exit(EXIT.interrupted);
   };
-  const watcher = { state: live.state, log: live.log, again: () => note(ANEW) };
+  const again = () => note(ANEW);
+  const watcher = { state: live.state, log: live.log, header: output?.isTTY === true, again };
   try {
     await withInterrupt(leave, () => followJob(client, job, watcher));
   } finally {

@@ -9,8 +9,6 @@ export interface Ending {
   /** JSON text. */
   result: string;
   mem_peak_kb?: number | undefined;
-  /** In a line, what held around the process that ran it. */
-  isolation?: string | undefined;
   preprocessed_args?: string | undefined;
   /** Stored in the same transaction. */
   also?: ((tx: Tx) => Promise<void>) | undefined;

@@ -8,6 +8,7 @@ import { aboutJob } from "../queue/about.ts";
 import type { Finish } from "../queue/driver.ts";
 import { type Job, jobLogs, jobs } from "../queue/tables.ts";
 import { type Ending, failure, isLockJob } from "./ending.ts";
+import { isolationOf } from "./isolation.ts";
 import type { Output } from "./job-output.ts";
 import { pause, pauseAfter } from "./outage.ts";
 import { storeEnd } from "./store-end.ts";
@@ -69,6 +70,7 @@ async function isStored(app: App, job: Job, { status }: Ending): Promise<boolean
 async function store(app: App, job: Job, ending: Ending, output: Output | undefined): Promise<boolean> {
   const row = await storeEnd(app, job, ending, {
     worker: app.queue.worker,
+    isolation: isolationOf(app, job),
     traceless: job.delete_after_use,
     async also(tx) {
       if (job.delete_after_use) await tx.insert(jobLogs).values({ job_id: job.id, seq: 0, content: DELETED });

@@ -6,9 +6,11 @@ import { and, eq } from "drizzle-orm";
 import type { App } from "../context.ts";
 import type { Tx } from "../database/database.ts";
 import { SvcError } from "../errors.ts";
+import { logHeader } from "../features/jobs/log-header.ts";
 import { readFrom, storeText } from "../features/jobs/logs.ts";
 import { aboutJob } from "../queue/about.ts";
 import { type Job, jobs } from "../queue/tables.ts";
+import { isolationOf } from "./isolation.ts";
 
 /** How often what a long job says goes to the database. */
 const FLUSH_MS = 500;
@@ -39,13 +41,23 @@ class ResultTooLarge extends SvcError {
   override readonly name: string = "ResultTooLarge";
 }
 
-/** @param runs the job that speaks, where it does so for another */
-export function collectOutput(
+/** What a job says, below the lines that say which job it is. */
+export function collectOutput(app: App, job: Job): Output {
+  return collect(app, job, job.id, logHeader(job, isolationOf(app, job)));
+}
+
+/**
+ * @param runs the job that speaks, where it does so for another
+ * @param header of the log; stored once something follows
+ */
+function collect(
   app: App,
   job: Pick<Job, "id" | "request_id" | "delete_after_use">,
-  runs = job.id,
+  runs: string,
+  header: string,
 ): Output {
   const tail = app.events.openTail(job.id);
+  tail.appendLog(header);
   let stored = { log: 0, stream: 0 };
   let timer: ReturnType<typeof setInterval> | undefined;
   let flushing: Promise<void> | undefined;
@@ -55,13 +67,14 @@ export function collectOutput(
   /** Begun with the first word: most steps stream nothing. */
   let forwarded: Output | undefined;
 
-  const unstored = () => tail.log.end - stored.log + tail.stream.end - stored.stream;
+  const logEnd = () => (tail.log.end > header.length ? tail.log.end : 0);
+  const unstored = () => logEnd() - stored.log + tail.stream.end - stored.stream;
 
   /** Offsets move on only when the transaction that holds the pieces is committed. */
   async function store(tx: Tx): Promise<void> {
     if (unstored() === 0) return;
     const next = {
-      log: await storeText(tx, "log", job.id, tail.log, stored.log),
+      log: logEnd() === 0 ? 0 : await storeText(tx, "log", job.id, tail.log, stored.log),
       stream: await storeText(tx, "stream", job.id, tail.stream, stored.stream),
     };
     tx.afterCommit(() => {
@@ -105,7 +118,7 @@ export function collectOutput(
       tail.appendStream(text);
       said();
       if (flow_job === undefined) return;
-      forwarded ??= collectOutput(app, { ...job, id: flow_job }, runs);
+      forwarded ??= collect(app, { ...job, id: flow_job }, runs, "");
       forwarded.stream(text);
     },
     forwardStream(id) {

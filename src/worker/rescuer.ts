@@ -76,6 +76,7 @@ export function createRescuer(app: App): Rescuer {
   async function store(job: Job, ending: Ending, alert: NewAlert | undefined): Promise<void> {
     const row = await storeEnd(app, job, ending, {
       worker: job.worker ?? "",
+      isolation: null,
       traceless: false,
       async also(tx) {
         await settleWithoutLock(app, tx, job, "the dependency job did not come to its end");

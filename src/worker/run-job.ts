@@ -174,7 +174,6 @@ async function toEnding(
         status: mark === undefined ? "success" : "failure",
         result,
         mem_peak_kb: outcome.mem_peak_kb,
-        isolation: app.runner.holds(),
         preprocessed_args: outcome.preprocessed_args,
         also: job.cache_ttl && mark === undefined ? (tx) => cacheResult(app, tx, job, result) : undefined,
       };
@@ -183,7 +182,6 @@ async function toEnding(
       return {
         ...failure(outcome.error),
         mem_peak_kb: outcome.mem_peak_kb,
-        isolation: app.runner.holds(),
         preprocessed_args: outcome.preprocessed_args,
       };
     case "canceled":

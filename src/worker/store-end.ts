@@ -11,6 +11,8 @@ import { queueSuccessor, successorOf } from "./perpetual.ts";
 interface Storing {
   /** Who is to hold the job still. */
   worker: string;
+  /** In a line, what held around the process that ran it; null where none did. */
+  isolation: string | null;
   /** The row says nothing of what the job was given and what came of it. */
   traceless: boolean;
   /** Stored together with it. */
@@ -22,7 +24,7 @@ export async function storeEnd(
   app: App,
   job: Job,
   ending: Ending,
-  { worker, traceless, also }: Storing,
+  { worker, isolation, traceless, also }: Storing,
 ): Promise<Finish | undefined> {
   const completed_at = app.clock();
   const { status, result } = ending;
@@ -34,7 +36,7 @@ export async function storeEnd(
     completed_at,
     duration_ms: completed_at.getTime() - (job.started_at ?? completed_at).getTime(),
     mem_peak_kb: ending.mem_peak_kb ?? null,
-    isolation: ending.isolation ?? null,
+    isolation,
     preprocessed: ending.preprocessed_args === undefined ? null : true,
     args: ending.preprocessed_args ?? null,
     labels: labelsOf(result),

@@ -152,7 +152,11 @@ describe("of a workspace with jobs of every kind", () => {
     expect(scheduled!.out).toMatch(new RegExp(String.raw`\ndue       ${ISO} \(in 2h\)\n`));
     expect(scheduled!.out).not.toMatch(/\n(started|ended|took|result)/);
     expect(slow!.out).toMatch(/^running {2}u\/admin\/slow\n/);
-    expect(JSON.parse(json!.out)).toMatchObject({ id: ids.bad, logs: "so far\n", job_kind: "script" });
+    expect(JSON.parse(json!.out)).toMatchObject({
+      id: ids.bad,
+      logs: expect.stringMatching(/^job=.*\n\nso far\n$/s),
+      job_kind: "script",
+    });
   }, 30_000);
 
   test("result and logs of jobs in every state", async () => {
@@ -185,7 +189,10 @@ describe("of a workspace with jobs of every kind", () => {
     expect(followed.err).toStartWith("error: TypeError: no tea\n");
     const printed = await logs("good", "--follow", "--json");
     expect(printed).toMatchObject({ code: 0, err: "" });
-    expect(JSON.parse(printed.out)).toEqual({ id: ids.good, logs: "greeting\n" });
+    expect(JSON.parse(printed.out)).toEqual({
+      id: ids.good,
+      logs: expect.stringMatching(/^job=.*\n\ngreeting\n$/s),
+    });
   }, 30_000);
 
   test("names that are not there are told with where to find them", async () => {

@@ -50,7 +50,7 @@ test("a list is a table that fits", async () => {
   expect(lines.filter((line) => line.length > 80)).toEqual([]);
 }, 30_000);
 
-test("above a job's log stands what it is and what held around it; a pipe gets the log alone", async () => {
+test("at the head of a job's log stands what it is and what held around it; a pipe gets the log alone", async () => {
   using place = newPlace();
   await place.file("says.ts", `export const main = () => console.log("a word")`);
   const { err, out } = await place.svc(["run", "says.ts", "--json"]);
@@ -62,6 +62,6 @@ test("above a job's log stands what it is and what held around it; a pipe gets t
   await session.sees("a word");
   const { shown } = await session.ended();
   const text = shown.replaceAll(/\s+/g, " ");
-  expect(text).toMatch(new RegExp(`^job ${id} · tag \\S+ · worker \\S+ · walls: .+ a word $`));
+  expect(text).toMatch(new RegExp(`^job=${id} tag=\\S+ worker=\\S+ hostname=\\S+ isolation=.+ a word $`));
   expect((await place.svc(["job", "logs", id!])).out).toBe("a word\n");
 }, 30_000);

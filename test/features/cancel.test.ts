@@ -1,6 +1,8 @@
 /** Canceling many jobs, and jobs whose worker is gone; what can be read of a job beside its result. */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
+import { withoutHeader } from "../../src/features/jobs/log-header.ts";
 import { jobs } from "../../src/queue/tables.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
 
@@ -62,7 +64,7 @@ test("force_cancel ends a job whose worker is gone, and one that runs here with 
   const code = "export const main = async () => { console.log('said'); await Bun.sleep(60_000) }";
   await deploy(ask, "acme", "u/admin/talks", code);
   const here = (await expectOk(ask("POST", "/w/acme/jobs/run/p/u/admin/talks", {}))).text;
-  const log = async () => (await ask("GET", `/w/acme/jobs_u/get_logs/${here}`)).text;
+  const log = async () => withoutHeader((await ask("GET", `/w/acme/jobs_u/get_logs/${here}`)).text);
   await until(async () => ((await log()) === "said\n" ? true : undefined), "the job to print");
   await force(here);
   const ended = await completed(here);

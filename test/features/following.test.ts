@@ -24,28 +24,37 @@ describe("following a job", () => {
     }`);
     const id = await on.start(path);
     await until(async () => ((await on.log(id)) === text ? true : undefined));
+    const head = (await on.head(id)).length;
     const live = await Promise.all(
-      offsets.map((offset) => on.follow(id, `stream_offset=${offset}&log_offset=${offset}&running=true`)),
+      offsets.map((offset) =>
+        on.follow(id, `stream_offset=${offset}&log_offset=${head + offset}&running=true`),
+      ),
     );
     on.gates.open("offsets");
     for (const [index, offset] of offsets.entries()) {
       const rest = text.slice(offset);
       for (const response of [
         live[index]!,
-        await on.follow(id, `stream_offset=${offset}&log_offset=${offset}`),
+        await on.follow(id, `stream_offset=${offset}&log_offset=${head + offset}`),
       ]) {
         const events = await allEvents(response);
         expect([offset, streamed(events), logged(events)]).toEqual([offset, rest, rest]);
-        for (const name of ["stream_offset", "log_offset"] as const) {
+        for (const [name, length] of [
+          ["stream_offset", text.length],
+          ["log_offset", head + text.length],
+        ] as const) {
           const told = events.flatMap((event) => event[name] ?? []);
-          expect([offset, told.at(-1) ?? text.length]).toEqual([offset, text.length]);
+          expect([offset, told.at(-1) ?? length]).toEqual([offset, length]);
         }
       }
       const update = (
-        await on.ask("GET", `/w/acme/jobs_u/getupdate/${id}?log_offset=${offset}&stream_offset=${offset}`)
+        await on.ask(
+          "GET",
+          `/w/acme/jobs_u/getupdate/${id}?log_offset=${head + offset}&stream_offset=${offset}`,
+        )
       ).json();
       expect([update.new_result_stream ?? "", update.new_logs ?? ""]).toEqual([rest, rest]);
-      expect([update.stream_offset, update.log_offset]).toEqual([text.length, text.length]);
+      expect([update.stream_offset, update.log_offset]).toEqual([text.length, head + text.length]);
     }
     // Nobody was given an offset inside a pair; who has one all the same gets the whole character.
     const inside = (await on.ask("GET", `/w/acme/jobs_u/getupdate/${id}?stream_offset=3`)).json();
@@ -79,11 +88,12 @@ describe("following a job", () => {
         ? true
         : undefined;
     }, "the whole text");
-    expect(await on.log(id)).toBe(log);
+    expect((await on.log(id)) === log).toBe(true);
+    const head = (await on.head(id)).length;
     const places = [0, 100, 600_000, stream.length - 300_000, stream.length - 10];
     const live = await Promise.all(
       places.map((offset) =>
-        on.follow(id, `stream_offset=${offset}&log_offset=${Math.min(offset, log.length)}`),
+        on.follow(id, `stream_offset=${offset}&log_offset=${head + Math.min(offset, log.length)}`),
       ),
     );
     // Those that are behind have been given a part before the job goes on.
@@ -135,23 +145,23 @@ describe("following a job", () => {
     await until(async () => ((await on.log(id)) === "begun\n" ? true : undefined));
     const update = async (query: string) =>
       (await on.ask("GET", `/w/acme/jobs_u/getupdate/${id}?${query}`)).json();
-    expect(await update("")).toEqual({ running: true, new_logs: "begun\n", log_offset: 6 });
-    expect(await update("running=false&log_offset=2")).toEqual({
-      running: true,
+    const head = await on.head(id);
+    const end_of_log = head.length + 6;
+    const all = { running: true, new_logs: `${head}begun\n`, log_offset: end_of_log };
+    expect(await update("")).toEqual(all);
+    expect(await update(`running=false&log_offset=${head.length + 2}`)).toEqual({
+      ...all,
       new_logs: "gun\n",
-      log_offset: 6,
     });
     // Clients that ask again at once, until the job has ended, are held up a little.
     const asked = performance.now();
-    expect(await update("running=true&log_offset=6")).toEqual({ log_offset: 6 });
+    expect(await update(`running=true&log_offset=${end_of_log}`)).toEqual({ log_offset: end_of_log });
     expect(performance.now() - asked).toBeGreaterThan(200);
     expect(await update("running=true&no_logs=true")).toEqual({});
-    const known = reader(await on.follow(id, "running=true&log_offset=6"));
+    const known = reader(await on.follow(id, `running=true&log_offset=${end_of_log}`));
     const unknown = reader(await on.follow(id, "only_result=true"));
     expect(await known.upTo(() => true)).toEqual([{ type: "update" }]);
-    expect(await unknown.upTo(() => true)).toEqual([
-      { type: "update", running: true, new_logs: "begun\n", log_offset: 6 },
-    ]);
+    expect(await unknown.upTo(() => true)).toEqual([{ type: "update", ...all }]);
     on.gates.open("belief");
     const [last, ...more] = await known.rest();
     expect(more).toEqual([]);
@@ -161,7 +171,7 @@ describe("following a job", () => {
     expect(await allEvents(await on.follow(id, "only_result=true&no_logs=true"))).toEqual([
       { ...end, mem_peak: expect.any(Number) },
     ]);
-    expect(await update("running=false&log_offset=6&only_result=true")).toMatchObject({
+    expect(await update(`running=false&log_offset=${end_of_log}&only_result=true`)).toMatchObject({
       completed: true,
       only_result: 1,
     });

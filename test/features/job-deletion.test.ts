@@ -1,7 +1,9 @@
 /** Wiping what a completed job held, and removing jobs whole. */
+
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { flowVersions } from "../../src/features/flows/tables.ts";
+import { withoutHeader } from "../../src/features/jobs/log-header.ts";
 import { jobs } from "../../src/queue/tables.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
 import { completedRow, idOf, QUEUED } from "../job-rows.ts";
@@ -36,7 +38,7 @@ test("a wiped job keeps that it ran and how it ended, and nothing of what went i
   const preview = { content, language: "bun", args: { word: "whispered" } };
   const id = (await expectOk(ask("POST", "/w/acme/jobs/run/preview", preview))).text;
   const before = await completed(id);
-  expect([before.result, before.logs]).toEqual([{ word: "whispered" }, "whispered logged\n"]);
+  expect([before.result, withoutHeader(before.logs)]).toEqual([{ word: "whispered" }, "whispered logged\n"]);
 
   const { ask: member } = await server.member("acme", "member");
   const path = `/w/acme/jobs/completed/delete/${id}`;

@@ -1,6 +1,8 @@
 /** Jobs whose worker is lost, whose cancel comes at a bad moment, or whose installation hangs. */
+
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
+import { withoutHeader } from "../../src/features/jobs/log-header.ts";
 import { type Job, jobLogs, jobs } from "../../src/queue/tables.ts";
 import { createRescuer } from "../../src/worker/rescuer.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
@@ -52,7 +54,7 @@ describe("a job that lost its worker", () => {
     const id = await lostJob({});
     await rescue();
     expect((await completed(id)).result).toBe("ran");
-    expect((await ask("GET", `/w/acme/jobs_u/get_logs/${id}`)).text).toBe("again\n");
+    expect(withoutHeader((await ask("GET", `/w/acme/jobs_u/get_logs/${id}`)).text)).toBe("again\n");
   });
 
   test("is given up when that happens again and again", async () => {

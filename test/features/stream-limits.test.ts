@@ -113,7 +113,7 @@ describe("time", () => {
     const run = await open("/jobs/run_and_stream/p/u/admin/quiet", "POST");
     const id = run.headers.get("svc-job-id");
     const running = eventsOf(run);
-    const followed = eventsOf(await open(`/job_u/getupdate_sse/${id}?only_result=true`, "GET"));
+    const followed = eventsOf(await open(`/job_u/getupdate_sse/${id}?only_result=true&no_logs=true`, "GET"));
     const next = async (events: AsyncGenerator<JobEvent>) => (await events.next()).value as JobEvent;
     const untilPiece = async (events: AsyncGenerator<JobEvent>) => {
       for (;;) if ((await next(events)).new_result_stream === "a") return;
@@ -126,7 +126,9 @@ describe("time", () => {
     expect(await Array.fromAsync(followed)).toEqual([{ type: "timeout" }]);
     // The call that began the job goes on to its end.
     expect(await next(running)).toEqual({ type: "ping" });
-    const again = eventsOf(await open(`/jobs_u/getupdate_sse/${id}?stream_offset=1&only_result=true`, "GET"));
+    const again = eventsOf(
+      await open(`/jobs_u/getupdate_sse/${id}?stream_offset=1&only_result=true&no_logs=true`, "GET"),
+    );
     expect(await next(again)).toEqual({ type: "update", running: true });
     await expectOk(ask("POST", `/w/acme/jobs_u/queue/cancel/${id}`, {}));
     for (const events of [running, again]) {

@@ -74,7 +74,7 @@ function readsBelow(prefix: typeof open | typeof base, suffix: "" | "Login") {
       responds: responds.json(JobRecord),
       run: async (ctx: Context, { workspace, id }) => {
         const job = await getCompleted(ctx, workspace, id);
-        const log = await readLog(ctx.app, job.id);
+        const log = await readLog(ctx.app, job);
         return { ...toRecord(job, log), ...(await flowFacts(ctx.app, job)) };
       },
     }),
@@ -151,7 +151,7 @@ const getCompletedJobLogsTail = operation({
   responds: responds.text("the last characters of the log"),
   run: async (ctx, { workspace, id }) => {
     const job = await getCompleted(ctx, workspace, id);
-    return (await readLog(ctx.app, job.id)).slice(-LOG_TAIL);
+    return (await readLog(ctx.app, job)).slice(-LOG_TAIL);
   },
 });
 

@@ -79,7 +79,7 @@ async function* jsonPieces(
   for (const id of ids) {
     const job = await findJob(app, workspace, id);
     if (!job) continue;
-    yield `${before}${toExported(job, job.state === "completed" ? await readLog(app, id) : undefined)}`;
+    yield `${before}${toExported(job, job.state === "completed" ? await readLog(app, job) : undefined)}`;
     before = ",\n";
   }
   yield before === "[" ? "[]" : "]";

@@ -7,7 +7,8 @@ import type { App } from "../../context.ts";
 import { sharedStatement, statement, type Tx } from "../../database/database.ts";
 import { sql } from "../../database/kit.ts";
 import { cut, sliceFrom, type TextWindow } from "../../events/text-window.ts";
-import { jobLogs, jobStreams } from "../../queue/tables.ts";
+import { type Job, jobLogs, jobStreams } from "../../queue/tables.ts";
+import { logHeader } from "./log-header.ts";
 
 /** What a job says: its log, or its result stream. */
 export type Said = "log" | "stream";
@@ -102,13 +103,24 @@ export async function readFrom(app: App, said: Said, job_id: string, offset: num
   }
 }
 
+/** A log from an offset on up to now, its header with it. */
+export async function readLogFrom(app: App, job: Job, offset: number): Promise<string> {
+  return withHeader(job, offset, await readFrom(app, "log", job.id, offset));
+}
+
+/** What was found of a log from an offset on; of one that says nothing there is the header alone. */
+export function withHeader(job: Job, offset: number, found: string): string {
+  if (found !== "" || job.state !== "completed" || job.deleted) return found;
+  return logHeader(job, job.isolation).slice(offset);
+}
+
 /** The whole log up to now. */
-export async function readLog(app: App, job_id: string): Promise<string> {
-  if (app.events.tail(job_id)) return readFrom(app, "log", job_id, 0);
+export async function readLog(app: App, job: Job): Promise<string> {
+  if (app.events.tail(job.id)) return readFrom(app, "log", job.id, 0);
   const pieces = await app.db.read
     .select({ content: jobLogs.content })
     .from(jobLogs)
-    .where(eq(jobLogs.job_id, job_id))
+    .where(eq(jobLogs.job_id, job.id))
     .orderBy(asc(jobLogs.seq));
-  return pieces.map((piece) => piece.content).join("");
+  return withHeader(job, 0, pieces.map((piece) => piece.content).join(""));
 }

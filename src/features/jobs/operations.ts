@@ -23,7 +23,7 @@ export const getJobById = operation({
   responds: responds.json(JobRecord),
   run: async (ctx, { workspace, id, query }) => {
     const job = await viewJob(ctx, workspace, id);
-    const log = query.no_logs ? undefined : await readLog(ctx.app, job.id);
+    const log = query.no_logs ? undefined : await readLog(ctx.app, job);
     return { ...toRecord(job, log, query), ...(await flowFacts(ctx.app, job)) };
   },
 });
@@ -36,7 +36,7 @@ export const getJobLogs = operation({
   scope: read,
   summary: "Read the whole log of a job",
   responds: responds.text("the log"),
-  run: async (ctx, { workspace, id }) => readLog(ctx.app, (await viewJob(ctx, workspace, id)).id),
+  run: async (ctx, { workspace, id }) => readLog(ctx.app, await viewJob(ctx, workspace, id)),
 });
 
 /** Where a log is kept in files, they stand below their job's id: here it is one, whatever name is asked for. */
@@ -50,7 +50,7 @@ const getJobLogFile = operation({
   responds: responds.text("the log"),
   run: async (ctx, { workspace, file_path }) => {
     const [id = ""] = file_path.split("/", 1);
-    return readLog(ctx.app, (await viewJob(ctx, workspace, id)).id);
+    return readLog(ctx.app, await viewJob(ctx, workspace, id));
   },
 });
 

@@ -9,7 +9,7 @@ import type { JobTail } from "../../events/tail.ts";
 import { describeError } from "../../http/respond.ts";
 import type { Job } from "../../queue/tables.ts";
 import { type Follower, type JobFeed, joinFeed, leaveFeed } from "./job-feed.ts";
-import { readStored, type Said } from "./logs.ts";
+import { readStored, type Said, withHeader } from "./logs.ts";
 import { toRecord } from "./records.ts";
 import { findJob } from "./service.ts";
 import type { JobUpdate, Seen } from "./updates.ts";
@@ -228,7 +228,9 @@ export class UpdateStream implements Follower {
     const live = this.#feed.tail?.[said].from(offset, MOST);
     if (live !== undefined) return live;
     if (!this.#feed.tail && !completion && !this.#isElsewhere()) return "";
-    return readStored(this.#app, said, this.#feed.job_id, offset, MOST);
+    const stored = readStored(this.#app, said, this.#feed.job_id, offset, MOST);
+    const job = said === "log" ? (completion?.job ?? this.#row) : undefined;
+    return job ? stored.then((text) => withHeader(job, offset, text)) : stored;
   }
 
   async #readAndUpdate(

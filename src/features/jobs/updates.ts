@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { App, Context } from "../../context.ts";
 import type { Job } from "../../queue/tables.ts";
-import { readFrom } from "./logs.ts";
+import { readFrom, readLogFrom } from "./logs.ts";
 import { JobRecord } from "./records.ts";
 import { getJob } from "./service.ts";
 import { viewJob } from "./view-audit.ts";
@@ -56,7 +56,7 @@ export async function jobUpdate(
 }
 
 async function compare(app: App, job: Job, seen: Seen): Promise<JobUpdate> {
-  const log = seen.no_logs ? "" : await readFrom(app, "log", job.id, seen.log_offset);
+  const log = seen.no_logs ? "" : await readLogFrom(app, job, seen.log_offset);
   const stream = await readFrom(app, "stream", job.id, seen.stream_offset);
   const running = job.state === "running";
   const update: JobUpdate = {};
