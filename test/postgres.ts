@@ -3,6 +3,8 @@
  */
 import { startPostgres } from "./postgres-server.ts";
 
+const given = process.argv.slice(2);
+const everything = ["test/features", "test/database"];
 const postgres = await startPostgres();
 let code = 1;
 try {
@@ -11,7 +13,8 @@ try {
       process.execPath,
       "test",
       "--timeout=20000",
-      ...(process.argv.length > 2 ? process.argv.slice(2) : ["test/features", "test/database"]),
+      ...given,
+      ...(given.every((argument) => argument.startsWith("-")) ? everything : []),
     ],
     {
       env: { ...process.env, DATABASE_URL: postgres.url },
