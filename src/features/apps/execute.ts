@@ -5,12 +5,14 @@ import { BadRequest, Forbidden, NotFound, Unauthorized } from "../../errors.ts";
 import { analyseScript, checkLock } from "../../languages/analyse.ts";
 
 import { sha256 } from "../../lib/ids.ts";
+import { asCallerReads, hasOtherRights } from "../jobs/caller-references.ts";
 import { flowSubmission, type Submission, scriptSubmission } from "../jobs/submission.ts";
 import { submitJob } from "../jobs/submit.ts";
 import { resolveTarget } from "../jobs/target.ts";
 import { canRead } from "../permissions.ts";
 import { findResource } from "../resources/service.ts";
 import { LANGUAGES } from "../scripts/records.ts";
+import { checkScopes } from "../tokens/scopes.ts";
 import { OPERATOR } from "../users/operator.ts";
 import { users } from "../users/tables.ts";
 import { resolveMember } from "../workspaces/members.ts";
@@ -86,6 +88,8 @@ function asAuthor(ctx: Context, asked: Execution): Admitted {
   const viewer = memberContext(ctx);
   if (!viewer) throw new Unauthorized("log in to try an app out");
   if (!mayPreview(viewer.caller.member)) throw new Forbidden("operators run apps as they are deployed");
+  // A token for an app runs what the app's policy allows, and no code that it brings along.
+  checkScopes(viewer.caller.identity, { domain: "jobs", action: "run" }, undefined);
   const triggerable = {
     static_inputs: asked.force_viewer_static_fields,
     one_of_inputs: asked.force_viewer_one_of_fields,
@@ -170,11 +174,23 @@ function identityOf({ caller: { member } }: WorkspaceContext): { permissioned_as
 }
 
 function rightsOf({ viewer, runner }: Admitted): CallerRights {
+  const { app, caller } = viewer;
+  const { workspace_id } = caller.member;
+  const { email } = runner.caller.identity;
   return {
-    asCaller: viewer === runner,
-    async mayReadResource(path) {
-      const row = await findResource(viewer, viewer.app.db.read, path);
-      return row !== undefined && canRead(viewer.caller.member, path, row.extra_perms);
+    asCaller: viewer === runner && !caller.identity.token?.scopes?.length,
+    async bringResource(reference, at) {
+      const path = reference.slice(reference.indexOf(":") + 1);
+      const row = await findResource(viewer, app.db.read, path);
+      if (!row || !canRead(caller.member, path, row.extra_perms)) return undefined;
+      if (!hasOtherRights(caller.identity, { email })) return reference;
+      // Not the reference: what the resource refers to in its turn would be read with the app's rights.
+      const brought = await asCallerReads(
+        viewer,
+        { workspace_id, email },
+        JSON.stringify({ [at]: reference }),
+      );
+      return (JSON.parse(brought) as Record<string, unknown>)[at];
     },
   };
 }

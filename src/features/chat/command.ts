@@ -7,7 +7,9 @@ import { inBackground } from "../../lib/background.ts";
 import { CHAT } from "../groups/server-groups.ts";
 import { submitAsGroup } from "../handlers/submit-as-group.ts";
 import { targetOfHandler } from "../handlers/target.ts";
+import { asSent } from "../jobs/caller-references.ts";
 import { signedRequest } from "../jobs/signatures.ts";
+import { groupIdentity } from "../workspaces/members.ts";
 import { workspaceSettings, workspaces } from "../workspaces/tables.ts";
 import { signingSecret } from "./product.ts";
 
@@ -67,9 +69,10 @@ async function start(app: App, command: z.output<typeof Command>): Promise<strin
     kind: "chat",
     created_by: `chat-${command.user_name}`,
   } as const;
+  const runner = { workspace_id, email: groupIdentity(CHAT).email };
   const id = await submitAsGroup(app, trigger, {
     target: targetOfHandler(script) ?? { path: script },
-    args: command,
+    args: JSON.parse(await asSent(app, runner, JSON.stringify(command))),
     options: {},
   });
   return `Job ${id} has begun: ${app.urls.base}/api/w/${workspace_id}/jobs_u/get/${id}`;

@@ -2,10 +2,26 @@
 import { eq } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
+import { asSent } from "../jobs/caller-references.ts";
+import type { Runner } from "../jobs/sealed.ts";
 import type { Schedule } from "../schedules/tables.ts";
 import type { HandlerCall } from "./tables.ts";
 
 type Values = Record<string, unknown>;
+
+/** Whom a handler's job runs as. */
+interface For {
+  app: App;
+  runner: Runner;
+}
+
+/**
+ * What a job left, for somebody else's job: whoever wrote it into its result has none of the handler's rights, so that
+ * what looks like a reference is text.
+ */
+async function leftBy({ app, runner }: For, result: string | null, otherwise: string): Promise<Values> {
+  return keysOf(await asSent(app, runner, result ?? "null"), otherwise);
+}
 
 /** The keys of a result that is an object; any other is the value of the one key. */
 function keysOf(result: string | null, otherwise: string): Values {
@@ -19,42 +35,54 @@ function factsOf({ workspace_id, id, script_path, kind, started_at, email }: Job
 }
 
 /** Of the workspace's handler: what the job left as its error, and which job it was. */
-export function errorArguments(job: Job, extra: Values | null | undefined): Values {
-  return { ...keysOf(job.result, "error"), ...factsOf(job), ...extra };
+export async function errorArguments(to: For, job: Job, extra: Values | null | undefined): Promise<Values> {
+  return { ...(await leftBy(to, job.result, "error")), ...factsOf(job), ...extra };
 }
 
 /** Of a schedule's handler that hears of failures. */
-export function failureArguments(job: Job, call: HandlerCall, { on_failure_extra_args }: Schedule): Values {
+export async function failureArguments(
+  to: For,
+  job: Job,
+  call: HandlerCall,
+  { on_failure_extra_args }: Schedule,
+): Promise<Values> {
   const { schedule_path, times } = call;
   const counted = { schedule_path, failed_times: times };
-  return { ...keysOf(job.result, "error"), ...factsOf(job), ...counted, ...on_failure_extra_args };
+  const left = await leftBy(to, job.result, "error");
+  return { ...left, ...factsOf(job), ...counted, ...on_failure_extra_args };
 }
 
 /** Of a schedule's handler that hears of every good end. */
-export function successArguments(job: Job, call: HandlerCall, { on_success_extra_args }: Schedule): Values {
+export async function successArguments(
+  to: For,
+  job: Job,
+  call: HandlerCall,
+  { on_success_extra_args }: Schedule,
+): Promise<Values> {
   const { schedule_path } = call;
-  return { ...keysOf(job.result, "result"), ...factsOf(job), schedule_path, ...on_success_extra_args };
+  const left = await leftBy(to, job.result, "result");
+  return { ...left, ...factsOf(job), schedule_path, ...on_success_extra_args };
 }
 
 /** Of a schedule's handler that hears of recoveries: what had failed, and what is well again. */
 export async function recoveryArguments(
-  app: App,
+  to: For,
   job: Job,
   { schedule_path, times, failed_job }: HandlerCall,
   { is_flow, on_recovery_extra_args }: Schedule,
 ): Promise<Values> {
-  const [failed] = await app.db.read
+  const [failed] = await to.app.db.read
     .select({ result: jobs.result, started_at: jobs.started_at })
     .from(jobs)
     .where(eq(jobs.id, failed_job ?? ""));
-  const { error = null } = failed ? keysOf(failed.result, "error") : {};
+  const { error = null } = failed ? await leftBy(to, failed.result, "error") : {};
   return {
     error,
     error_started_at: failed?.started_at ?? null,
     schedule_path,
     path: job.script_path,
     is_flow,
-    success_result: JSON.parse(job.result ?? "null"),
+    success_result: JSON.parse(await asSent(to.app, to.runner, job.result ?? "null")),
     success_times: times,
     success_started_at: job.started_at,
     ...on_recovery_extra_args,

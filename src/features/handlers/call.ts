@@ -11,6 +11,7 @@ import { ERROR_HANDLERS } from "../groups/server-groups.ts";
 import { contextOf, submissionOf, submitTriggered } from "../jobs/triggered.ts";
 import { type Schedule, schedules } from "../schedules/tables.ts";
 import { findLatest } from "../scripts/versions.ts";
+import { groupIdentity } from "../workspaces/members.ts";
 import { readSettings } from "../workspaces/settings.ts";
 import { workspaces } from "../workspaces/tables.ts";
 import { errorArguments, failureArguments, recoveryArguments, successArguments } from "./arguments.ts";
@@ -78,17 +79,19 @@ async function wantedBy(app: App, call: HandlerCall): Promise<Wanted | undefined
 }
 
 /** It hears of every failure, also of what mutes its workspace's handler: that one is the workspace's affair. */
-function ofInstance(app: App, job: Job): Wanted | undefined {
+async function ofInstance(app: App, job: Job): Promise<Wanted | undefined> {
   const named = app.config.instance_error_handler;
   if (!named) return undefined;
   return {
     workspace_id: INSTANCE_WORKSPACE,
     handler: targetOfHandler(named) ? named : `script/${named}`,
-    args: errorArguments(job, undefined),
+    args: await errorArguments({ app, runner: groupIn(INSTANCE_WORKSPACE) }, job, undefined),
     created_by: ERROR_HANDLERS,
     runs_as: { group: ERROR_HANDLERS },
   };
 }
+
+const groupIn = (workspace_id: string) => ({ workspace_id, email: groupIdentity(ERROR_HANDLERS).email });
 
 async function scheduleOf(
   app: App,
@@ -112,7 +115,8 @@ async function ofWorkspace(app: App, job: Job, schedule: Schedule | undefined): 
   }
   if (job.status === "canceled" && error_handler_muted_on_cancel) return undefined;
   if (schedule?.ws_error_handler_muted || (await isMuted(app, job))) return undefined;
-  const args = errorArguments(job, error_handler_extra_args);
+  const runner = groupIn(job.workspace_id);
+  const args = await errorArguments({ app, runner }, job, error_handler_extra_args);
   return { handler: error_handler, args, created_by: ERROR_HANDLERS, runs_as: { group: ERROR_HANDLERS } };
 }
 
@@ -137,20 +141,21 @@ async function ofSchedule(
 ): Promise<Wanted | undefined> {
   const { on_failure, on_recovery, on_success, email } = schedule;
   const runs_as = { email };
+  const to = { app, runner: { workspace_id: job.workspace_id, email } };
   if (call.occasion === "failure") {
-    const args = failureArguments(job, call, schedule);
+    const args = await failureArguments(to, job, call, schedule);
     return on_failure
       ? { handler: on_failure, args, created_by: "schedule_error_handler", runs_as }
       : undefined;
   }
   if (call.occasion === "success") {
-    const args = successArguments(job, call, schedule);
+    const args = await successArguments(to, job, call, schedule);
     return on_success
       ? { handler: on_success, args, created_by: "schedule_success_handler", runs_as }
       : undefined;
   }
   if (!on_recovery) return undefined;
-  const args = await recoveryArguments(app, job, call, schedule);
+  const args = await recoveryArguments(to, job, call, schedule);
   return { handler: on_recovery, args, created_by: "schedule_recovery_handler", runs_as };
 }
 

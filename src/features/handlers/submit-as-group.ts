@@ -1,9 +1,9 @@
 /** Jobs that the server starts for a workspace and not for a person: they run as a group. */
 import type { App, WorkspaceContext } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
-import type { RunOptions } from "../jobs/submission.ts";
-import type { Target } from "../jobs/target.ts";
-import { contextOf, submissionOf, submitTriggered, type Trigger } from "../jobs/triggered.ts";
+import { type RunOptions, runnableSubmission } from "../jobs/submission.ts";
+import { resolveTarget, type Target } from "../jobs/target.ts";
+import { contextOf, submitTriggered, type Trigger } from "../jobs/triggered.ts";
 import { groupIdentity } from "../workspaces/members.ts";
 
 export interface What {
@@ -26,8 +26,9 @@ export async function submitAsGroup(
   const runs_as = groupIdentity(group);
   const trigger = { ...how, email: runs_as.email };
   const ctx = await contextOf(app, trigger, guard);
-  const found = await submissionOf(asAdmin(ctx), target, JSON.stringify(args), options);
-  return submitTriggered(ctx, { ...found, runs_as: found.runs_as ?? runs_as }, trigger, options);
+  const found = await resolveTarget(asAdmin(ctx), target);
+  const submission = await runnableSubmission(ctx, found, JSON.stringify(args), options);
+  return submitTriggered(ctx, { ...submission, runs_as: submission.runs_as ?? runs_as }, trigger, options);
 }
 
 /** The admin who named what is run could read it, which is enough for it to be found. */

@@ -7,6 +7,7 @@ import type { RestartPoint } from "../flows/run/take-over.ts";
 import type { DeployedFlow } from "../flows/versions.ts";
 import type { Deployed } from "../scripts/versions.ts";
 import { resolveMember } from "../workspaces/members.ts";
+import { asCallerReads, hasOtherRights } from "./caller-references.ts";
 import { interpolate } from "./interpolate.ts";
 import { sealArguments } from "./sealed.ts";
 import type { Runnable } from "./target.ts";
@@ -80,7 +81,7 @@ export async function flowSubmission(
   const { workspace_id } = ctx.caller.member;
   const { value, on_behalf_of_email, passwords } = flow;
   const runs_as = on_behalf_of_email === undefined ? undefined : await onBehalfOf(ctx, on_behalf_of_email);
-  const args = passwords.length === 0 ? given : await withoutPasswords(ctx, given, passwords, runs_as);
+  const args = await storedArguments(ctx, given, passwords, runs_as);
   const scope = { workspace_id, args };
   const key = value.concurrency_key ?? `${workspace_id}/flow/${flow.path}`;
   return {
@@ -114,7 +115,7 @@ export async function scriptSubmission(
   const { workspace_id } = ctx.caller.member;
   const { concurrency, on_behalf_of_email, passwords } = deployed;
   const runs_as = on_behalf_of_email === undefined ? undefined : await onBehalfOf(ctx, on_behalf_of_email);
-  const args = passwords.length === 0 ? given : await withoutPasswords(ctx, given, passwords, runs_as);
+  const args = await storedArguments(ctx, given, passwords, runs_as);
   const scope = { workspace_id, args };
   return {
     kind: "script",
@@ -136,15 +137,17 @@ export async function scriptSubmission(
   };
 }
 
-/** The arguments with passwords sealed, for whom the job runs as. */
-function withoutPasswords(
-  { app, caller }: WorkspaceContext,
+/** The arguments as they may be stored: with passwords sealed, and references followed that the job may not follow itself. */
+async function storedArguments(
+  ctx: WorkspaceContext,
   args: string,
   passwords: string[],
   runs_as: Submission["runs_as"],
 ): Promise<string> {
-  const email = runs_as?.email ?? caller.identity.email;
-  return sealArguments(app, { workspace_id: caller.member.workspace_id, email }, args, passwords);
+  const { identity, member } = ctx.caller;
+  const runner = { workspace_id: member.workspace_id, email: runs_as?.email ?? identity.email };
+  const settled = hasOtherRights(identity, runner) ? await asCallerReads(ctx, runner, args) : args;
+  return passwords.length === 0 ? settled : sealArguments(ctx.app, runner, settled, passwords);
 }
 
 async function onBehalfOf(

@@ -78,6 +78,23 @@ export async function interpolateArguments(
   return changed;
 }
 
+/**
+ * Puts what `by` makes of it in the place of each reference in a value that nobody else holds.
+ * @param by is told the text, and where it stands: `db.hosts[1]`
+ * @returns whether anything was replaced
+ */
+export async function replaceReferences(
+  value: object,
+  by: (text: string, at: string) => Promise<unknown>,
+): Promise<boolean> {
+  let changed = false;
+  for (const { holder, key, text, at } of slotsOf(value)) {
+    holder[key] = await by(text, at);
+    changed ||= holder[key] !== text;
+  }
+  return changed;
+}
+
 async function fill(value: unknown, origin: Origin, walk: Walk): Promise<unknown> {
   const root = { value };
   for (const slot of slotsOf(root)) await replace(slot, origin, walk);

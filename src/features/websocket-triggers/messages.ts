@@ -5,6 +5,7 @@ import type { Tx } from "../../database/database.ts";
 import type { JobFinished } from "../../events/events.ts";
 import { contains } from "../../lib/contains.ts";
 import { newJobId } from "../../lib/ids.ts";
+import { asSent } from "../jobs/caller-references.ts";
 import { preprocessorOf, takesEvent } from "../jobs/preprocessor-input.ts";
 import { runnableSubmission } from "../jobs/submission.ts";
 import { resolveTarget, type Target, targetAt } from "../jobs/target.ts";
@@ -99,7 +100,10 @@ async function start(
   const trigger = triggerOf(held);
   const ctx = await contextOf(app, trigger, (tx) => stillHeld(app, tx, held));
   const found = await resolveTarget(ctx, target);
-  const submission = await runnableSubmission(ctx, found, JSON.stringify(args), {});
+  const given = JSON.stringify(args);
+  // What a message says was said elsewhere; what the trigger itself gives, its author has written.
+  const own = event ? await asSent(app, ctx.caller.member, given) : given;
+  const submission = await runnableSubmission(ctx, found, own, {});
   const parameters = event && preprocessorOf(found);
   if (event && parameters) {
     const input = takesEvent(parameters)
