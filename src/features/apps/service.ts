@@ -87,7 +87,8 @@ export async function updateApp(ctx: WorkspaceContext, old: string, body: EditAp
         path,
         version: deploys ? await insertVersion(ctx, tx, app.id, body) : app.version,
         summary: body.summary ?? app.summary,
-        policy: body.policy ? publishedBy(ctx, body.policy) : app.policy,
+        // Whoever puts something else into the app has it run as them, not as who deployed what was there.
+        policy: body.policy || deploys ? publishedBy(ctx, body.policy ?? app.policy) : app.policy,
         custom_path: custom_path === undefined ? app.custom_path : custom_path,
         draft_only: app.draft_only && !deploys,
       })
