@@ -330,5 +330,11 @@ describe("who asks", () => {
       text: expect.stringContaining("variables:read"),
     });
     expect((await files({}, await made(["workspaces:read"]))).status).toBe(403);
+    const key = { skip_variables: "true", include_key: "true" };
+    expect(await files(key, some)).toMatchObject({
+      status: 403,
+      text: expect.stringContaining("workspaces:write"),
+    });
+    expect((await files(key, await made(["workspaces:write", ...items]))).status).toBe(200);
   });
 });

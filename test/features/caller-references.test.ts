@@ -152,7 +152,7 @@ test("what a failed job leaves is text to the handler that is told", async () =>
   await server.server.app.db.write((tx) => tx.update(schedules).set({ next_at: new Date(0) }));
   const { schedulerOf } = await import("../../src/features/schedules/service.ts");
   schedulerOf(server.server.app).wake();
-  const job = await until(async () => {
+  const job = await until<any>(async () => {
     const [done] = (
       await admin("GET", "/w/acme/jobs/completed/list?script_path_exact=u/admin/handler")
     ).json();

@@ -25,8 +25,9 @@ export interface TarballOptions {
 }
 
 interface Section {
-  /** What a restricted token must let its bearer read. */
+  /** What a restricted token must let its bearer read, or write where that says so. */
   domain: string;
+  action?: "write";
   wanted: (options: TarballOptions) => boolean;
   adminOnly?: true;
   entries: (ctx: WorkspaceContext, options: TarballOptions) => Promise<ZipEntry[]>;
@@ -57,7 +58,14 @@ const SECTIONS: readonly Section[] = [
     adminOnly: true,
     entries: places.settingsEntries,
   },
-  { domain: "workspaces", wanted: (o) => o.include_key, adminOnly: true, entries: places.keyEntries },
+  {
+    domain: "workspaces",
+    // As the operation that reads the key: whoever has it opens all that is sealed.
+    action: "write",
+    wanted: (o) => o.include_key,
+    adminOnly: true,
+    entries: places.keyEntries,
+  },
 ];
 
 /**
@@ -67,8 +75,8 @@ const SECTIONS: readonly Section[] = [
 export async function tarballEntries(ctx: WorkspaceContext, options: TarballOptions): Promise<ZipEntry[]> {
   const { identity, member } = ctx.caller;
   const wanted = SECTIONS.filter((section) => section.wanted(options));
-  for (const { domain, adminOnly } of wanted) {
-    checkScopes(identity, { domain, action: "read" }, undefined);
+  for (const { domain, action = "read", adminOnly } of wanted) {
+    checkScopes(identity, { domain, action }, undefined);
     if (adminOnly && !member.is_admin) {
       throw new Forbidden("the settings and the key of a workspace are exported to its admins alone");
     }
