@@ -182,10 +182,15 @@ export function scopeOf(op: Operation): Scope | false {
 }
 
 /** A boolean of a query string: `true`, `1` or empty mean yes. */
-export const flag = z
-  .enum(["true", "false", "1", "0", ""])
-  .transform((text) => text === "true" || text === "1" || text === "")
-  .or(z.boolean());
+export const flag = z.union(
+  [
+    z
+      .enum(["true", "false", "1", "0", ""])
+      .transform((text) => text === "true" || text === "1" || text === ""),
+    z.boolean(),
+  ],
+  { error: "must be true or false" },
+);
 
 /** A field of a body that may be left out; null counts as left out. */
 export const optional = <T extends z.ZodType>(schema: T) =>

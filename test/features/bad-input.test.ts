@@ -114,6 +114,15 @@ describe("a call that is refused", () => {
     ],
     ["a query field of the wrong type", "POST", `${RUN}?timeout=soon`, {}, 400, "InvalidInput", "`timeout`"],
     [
+      "a query field that is neither true nor false",
+      "POST",
+      `${RUN}?raw=maybe`,
+      {},
+      400,
+      "InvalidInput",
+      "`raw`: must be true or false",
+    ],
+    [
       "a time beyond all calendars",
       "POST",
       `${RUN}?scheduled_in_secs=99999999999999`,
