@@ -178,7 +178,7 @@ describe("an app that runs with its author's rights", () => {
 
   test("takes along a resource of the viewer's, which its author need not be able to read", async () => {
     const id = (await expectOk(execute(ann, picks("$res:u/ann/own")))).text;
-    const job = await until(async () => {
+    const job = await until<any>(async () => {
       const answer = await ann("GET", `/w/acme/jobs_u/completed/get/${id}`);
       return answer.status === 200 ? answer.json() : undefined;
     }, "the component");
