@@ -131,34 +131,97 @@ test("what is sent to a route is text", async () => {
   }
 });
 
-test("what a failed job leaves is text to the handler that is told", async () => {
-  await deploy(admin, "acme", "u/admin/boom", "export const main = () => { throw '$var:u/admin/key' }");
-  const handler = "export const main = (error: any, own: string) => ({ error, own })";
-  await deploy(admin, "acme", "u/admin/handler", handler);
+test.each([
+  ["failure", "() => { throw '$var:u/admin/key' }", { error: { message: "$var:u/admin/key" } }],
+  ["success", "() => '$var:u/admin/key'", { result: "$var:u/admin/key" }],
+  ["success", "() => ({ deep: ['$WM_TOKEN'] })", { deep: ["$WM_TOKEN"] }],
+])("what a job leaves is text to the handler that is told of its %s", async (end, main, left) => {
+  const at = `u/admin/${Bun.randomUUIDv7().replaceAll("-", "")}`;
+  await deploy(admin, "acme", `${at}/runs`, `export const main = ${main}`);
+  const handler =
+    "export const main = (error?: any, result?: any, deep?: any, own?: string) => ({ error, result, deep, own })";
+  await deploy(admin, "acme", `${at}/hears`, handler);
   await expectOk(
     admin("POST", "/w/acme/schedules/create", {
-      path: "u/admin/now_and_then",
-      schedule: "0 0 0 1 1 *",
+      path: `${at}/often`,
+      schedule: "* * * * * *",
       timezone: "UTC",
-      script_path: "u/admin/boom",
+      script_path: `${at}/runs`,
       is_flow: false,
       args: {},
       enabled: true,
-      on_failure: "script/u/admin/handler",
-      on_failure_extra_args: { own: "$var:u/admin/key" },
+      [`on_${end}`]: `script/${at}/hears`,
+      [`on_${end}_extra_args`]: { own: "$var:u/admin/key" },
     }),
   );
-  const { schedules } = await import("../../src/features/schedules/tables.ts");
-  await server.server.app.db.write((tx) => tx.update(schedules).set({ next_at: new Date(0) }));
-  const { schedulerOf } = await import("../../src/features/schedules/service.ts");
-  schedulerOf(server.server.app).wake();
-  const job = await until<any>(async () => {
-    const [done] = (
-      await admin("GET", "/w/acme/jobs/completed/list?script_path_exact=u/admin/handler")
-    ).json();
-    return done && (await admin("GET", `/w/acme/jobs_u/completed/get/${done.id}`)).json();
+  const result = await until(async () => {
+    const [done] = (await admin("GET", `/w/acme/jobs/completed/list?script_path_exact=${at}/hears`)).json();
+    return done && (await admin("GET", `/w/acme/jobs_u/completed/get_result/${done.id}`)).json();
   }, "the handler");
-  expect([job.result.error.message, job.result.own]).toEqual(["$var:u/admin/key", SECRET]);
+  await expectOk(admin("DELETE", `/w/acme/schedules/delete/${at}/often`));
+  expect(result).toMatchObject({ ...left, own: SECRET });
+});
+
+describe("a preprocessor", () => {
+  const PREPROCESSED = `export const preprocessor = (event: any) => ({ x: event.body.x });
+    ${ECHO}`;
+
+  test("hands on as text what came by a restricted token or a route", async () => {
+    await deploy(admin, "acme", "u/admin/prepared", PREPROCESSED);
+    const route = { path: "u/admin/prepared", script_path: "u/admin/prepared", route_path: "prepared" };
+    const how = { is_flow: false, http_method: "post", is_async: false, requires_auth: false };
+    const rest = { is_static_website: false };
+    await expectOk(admin("POST", "/w/acme/http_triggers/create", { ...route, ...how, ...rest }));
+    const webhook = await restricted(["jobs:run:scripts:u/admin/prepared"]);
+    expect((await runs(webhook, "p/u/admin/prepared", "$var:u/admin/key"))[0]).toBe(403);
+    expect(await runs(webhook, "p/u/admin/prepared", "$WM_TOKEN")).toEqual([200, "$WM_TOKEN"]);
+    for (const x of ["$var:u/admin/key", "$WM_TOKEN", "$AAPL"]) {
+      expect((await server.as(undefined)("POST", "/r/prepared", { x })).json().x).toBe(x);
+    }
+    expect(await runs(admin, "p/u/admin/prepared", "$var:u/admin/key")).toEqual([200, SECRET]);
+  });
+});
+
+describe("an approval", () => {
+  async function waiting(): Promise<{ id: string; resume: string }> {
+    const step = (id: string, content: string, input_transforms: object) => ({
+      id,
+      value: { type: "rawscript", language: "bun", content, input_transforms },
+    });
+    const asks = step("a", "export const main = () => 1", {});
+    const reads = step("b", ECHO, { x: { type: "javascript", expr: "resume" } });
+    const value = { modules: [{ ...asks, suspend: { required_events: 1 } }, reads] };
+    const body = { value, args: {} };
+    const id = (await expectOk(admin("POST", "/w/acme/jobs/run/preview_flow", body))).text;
+    const job = await until<string>(async () => {
+      const { flow_status } = (await admin("GET", `/w/acme/jobs_u/get/${id}`)).json();
+      return flow_status?.modules[0].job;
+    }, "the flow to wait");
+    const urls = (await admin("GET", `/w/acme/jobs/resume_urls/${job}/7`)).json();
+    return { id, resume: new URL(urls.resume).pathname.slice("/api".length) };
+  }
+  const resultOf = (id: string) =>
+    until(async () => {
+      const answer = (await admin("GET", `/w/acme/jobs_u/completed/get_result_maybe/${id}`)).json();
+      return answer.completed ? answer.result.x : undefined;
+    }, "the flow");
+
+  test("by whoever has the link brings text along", async () => {
+    const { id, resume } = await waiting();
+    const payload = { key: "$var:u/admin/key", token: "$WM_TOKEN" };
+    await expectOk(server.as(undefined)("POST", resume, payload));
+    expect(await resultOf(id)).toEqual(payload);
+  });
+
+  test("by a member is followed as the member may read; of whoever runs the flow, by the flow", async () => {
+    const other = await waiting();
+    expect(await ann("POST", other.resume, { key: "$var:u/admin/key" })).toMatchObject({ status: 400 });
+    await expectOk(ann("POST", other.resume, { key: "$var:u/ann/key" }));
+    expect(await resultOf(other.id)).toEqual({ key: "of-ann" });
+    const own = await waiting();
+    await expectOk(admin("POST", own.resume, { key: "$var:u/admin/key" }));
+    expect(await resultOf(own.id)).toEqual({ key: SECRET });
+  });
 });
 
 describe("an app that runs with its author's rights", () => {

@@ -2,7 +2,7 @@
 import type { App, Context, WorkspaceContext } from "../../context.ts";
 import { BadRequest, Internal, MethodNotAllowed, NotFound, Unauthorized } from "../../errors.ts";
 import { errorResponse } from "../../http/respond.ts";
-import { asSent } from "../jobs/caller-references.ts";
+import { asSent, runnerOf } from "../jobs/caller-references.ts";
 import { discardUploads } from "../jobs/form-data.ts";
 import { preprocessorOf } from "../jobs/preprocessor-input.ts";
 import { resultResponse } from "../jobs/response-control.ts";
@@ -122,7 +122,9 @@ async function submissionOf(
   try {
     const args = await asSent(owner.app, owner.caller.member, made.args);
     const submission = await runnableSubmission(owner, found, args, {});
-    submission.preprocessor_input = made.preprocessor_input;
+    const runner = runnerOf(owner, submission.runs_as);
+    submission.preprocessor_input =
+      made.preprocessor_input && (await asSent(owner.app, runner, made.preprocessor_input));
     submission.trigger = { kind: "http", created_by: owner.username };
     if (route.request_type !== "sync") submission.delete_after_use = false;
     return submission;

@@ -49,16 +49,38 @@ export async function asCallerReads(ctx: WorkspaceContext, runner: Runner, args:
   return settled;
 }
 
+/**
+ * What a preprocessor is handed, as it was sent. It makes arguments of it, which may refer: where the job has other rights
+ * than the caller, what came from the caller is text to it, as `asSent` has it.
+ */
+export async function inputAsSent(
+  ctx: WorkspaceContext,
+  runs_as: { email: string } | undefined,
+  input: string,
+): Promise<string> {
+  const runner = runnerOf(ctx, runs_as);
+  return hasOtherRights(ctx.caller.identity, runner) ? asSent(ctx.app, runner, input) : input;
+}
+
 /** Whether the job has other rights than the caller's token gives. */
 export function hasOtherRights({ email, token }: Identity, runner: Pick<Runner, "email">): boolean {
   return runner.email !== email || Boolean(token?.scopes?.length);
 }
 
-async function rewritten(args: string, by: (text: string, at: string) => Promise<unknown>): Promise<string> {
-  if (!mayRefer(args)) return args;
-  const value = { args: JSON.parse(args) as object };
+/** Whom a job runs as that is submitted in this context. */
+export function runnerOf(
+  { caller: { identity, member } }: WorkspaceContext,
+  runs_as: { email: string } | undefined,
+): Runner {
+  return { workspace_id: member.workspace_id, email: runs_as?.email ?? identity.email };
+}
+
+async function rewritten(json: string, by: (text: string, at: string) => Promise<unknown>): Promise<string> {
+  if (!mayRefer(json)) return json;
+  const whole = { "": JSON.parse(json) as unknown };
+  const changed = await replaceReferences(whole, (text, at) => by(text, at.replace(/^\./, "") || "value"));
   // Numbers that JavaScript cannot hold are lost when arguments are written anew.
-  return (await replaceReferences(value.args, by)) ? JSON.stringify(value.args) : args;
+  return changed ? JSON.stringify(whole[""]) : json;
 }
 
 /** A restricted token opens nothing that was sealed: whoever holds the token need not be whom it was sealed for. */

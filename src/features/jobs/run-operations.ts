@@ -13,6 +13,7 @@ import {
 } from "../../http/operation.ts";
 import type { ParameterBinding } from "../../runner/types.ts";
 import { argumentsOf, type Source } from "./arguments.ts";
+import { inputAsSent } from "./caller-references.ts";
 import { discardUploads } from "./form-data.ts";
 import { idempotencyKey, submitOnce } from "./idempotency.ts";
 import { preprocessedArguments, preprocessorOf } from "./preprocessor-input.ts";
@@ -77,7 +78,8 @@ async function toSubmission(
   const made = await readArguments({ ctx, request, limit }, query, preprocessorOf(found));
   try {
     const submission = await runnableSubmission(ctx, found, made.args, query);
-    submission.preprocessor_input = made.preprocessor_input;
+    const input = made.preprocessor_input;
+    submission.preprocessor_input = input && (await inputAsSent(ctx, submission.runs_as, input));
     if (!sync) submission.delete_after_use = false;
     return submission;
   } catch (error) {

@@ -7,7 +7,7 @@ import type { RestartPoint } from "../flows/run/take-over.ts";
 import type { DeployedFlow } from "../flows/versions.ts";
 import type { Deployed } from "../scripts/versions.ts";
 import { resolveMember } from "../workspaces/members.ts";
-import { asCallerReads, hasOtherRights } from "./caller-references.ts";
+import { asCallerReads, hasOtherRights, runnerOf } from "./caller-references.ts";
 import { interpolate } from "./interpolate.ts";
 import { sealArguments } from "./sealed.ts";
 import type { Runnable } from "./target.ts";
@@ -144,9 +144,8 @@ async function storedArguments(
   passwords: string[],
   runs_as: Submission["runs_as"],
 ): Promise<string> {
-  const { identity, member } = ctx.caller;
-  const runner = { workspace_id: member.workspace_id, email: runs_as?.email ?? identity.email };
-  const settled = hasOtherRights(identity, runner) ? await asCallerReads(ctx, runner, args) : args;
+  const runner = runnerOf(ctx, runs_as);
+  const settled = hasOtherRights(ctx.caller.identity, runner) ? await asCallerReads(ctx, runner, args) : args;
   return passwords.length === 0 ? settled : sealArguments(ctx.app, runner, settled, passwords);
 }
 

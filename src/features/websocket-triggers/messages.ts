@@ -5,7 +5,7 @@ import type { Tx } from "../../database/database.ts";
 import type { JobFinished } from "../../events/events.ts";
 import { contains } from "../../lib/contains.ts";
 import { newJobId } from "../../lib/ids.ts";
-import { asSent } from "../jobs/caller-references.ts";
+import { asSent, runnerOf } from "../jobs/caller-references.ts";
 import { preprocessorOf, takesEvent } from "../jobs/preprocessor-input.ts";
 import { runnableSubmission } from "../jobs/submission.ts";
 import { resolveTarget, type Target, targetAt } from "../jobs/target.ts";
@@ -109,7 +109,8 @@ async function start(
     const input = takesEvent(parameters)
       ? { event: { kind: KIND, ...args, ...event } }
       : { ...args, wm_trigger: { kind: KIND, websocket: event } };
-    submission.preprocessor_input = JSON.stringify(input);
+    const runner = runnerOf(ctx, submission.runs_as);
+    submission.preprocessor_input = await asSent(app, runner, JSON.stringify(input));
   }
   return submitAndFollow(ctx, (job_id) => submitTriggered(ctx, submission, trigger, { job_id }));
 }

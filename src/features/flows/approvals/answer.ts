@@ -6,7 +6,9 @@ import type { FrameState } from "../../../flow-engine/state.ts";
 import type { Audit } from "../../../http/operation.ts";
 import { isFrame } from "../../../queue/states.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
-import { getJob } from "../../jobs/service.ts";
+import { asCallerReads, asSent, hasOtherRights } from "../../jobs/caller-references.ts";
+import type { Runner } from "../../jobs/sealed.ts";
+import { findJob, getJob } from "../../jobs/service.ts";
 import { isOwner } from "../../permissions.ts";
 import { checkScopes } from "../../tokens/scopes.ts";
 import { answersTo } from "../run/answers.ts";
@@ -38,6 +40,8 @@ export async function answer(
   const { app, caller } = ctx;
   const asked = await askedBy(app, workspace_id, job_id);
   const { frame_id, root_job } = asked;
+  const { email } = (await findJob(app, workspace_id, frame_id)) ?? asked.job;
+  const stored = await asGiven(ctx, { workspace_id, email }, value ?? null);
   const accept = async (state: FrameState | undefined): Promise<FlowResume> => {
     requireMayAnswer(caller, asked, state ?? asked.state);
     await refuseRepeated(app, { job_id, resume_id });
@@ -50,7 +54,7 @@ export async function answer(
       frame_id,
       approved,
       created_at,
-      value: value ?? null,
+      value: stored,
       approver: approver ?? null,
     };
   };
@@ -65,6 +69,15 @@ export async function answer(
     (frame) => accept(frame?.state),
     (work) => ctx.write(audited, work),
   );
+}
+
+/** The steps that read an answer run with the flow's rights, which whoever answers need not have. */
+async function asGiven(ctx: Context, flow: Runner, value: unknown): Promise<unknown> {
+  const { identity, member } = ctx.caller;
+  if (identity && !hasOtherRights(identity, flow)) return value;
+  const json = JSON.stringify(value);
+  if (!identity || !member) return JSON.parse(await asSent(ctx.app, flow, json));
+  return JSON.parse(await asCallerReads({ ...ctx, caller: { identity, member } }, flow, json));
 }
 
 /** Whoever is logged in; a link that was made for somebody says so itself. */
