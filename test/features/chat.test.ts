@@ -145,6 +145,11 @@ describe("a command", () => {
     expect(found.args).toEqual(args);
   });
 
+  test("is text, whatever it looks like", async () => {
+    const found = await ended(idIn((await send({ ...COMMAND, text: "$WM_TOKEN" })).said));
+    expect(found).toMatchObject({ result: "ann says $WM_TOKEN" });
+  });
+
   test.each([["flow/u/admin/flow"], ["script/u/admin/command"]])("starts %s", async (target) => {
     await settle(target);
     const found = await ended(idIn((await send(COMMAND)).said));

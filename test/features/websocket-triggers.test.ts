@@ -201,6 +201,22 @@ describe("a trigger", () => {
     await remove(path);
   });
 
+  test("takes what is said for text, while what it says itself may refer", async () => {
+    using peer = startPeer();
+    const secret = { path: "u/admin/told", value: "to-them", is_secret: true, description: "" };
+    await expectOk(ask("POST", "/w/acme/variables/create", secret));
+    const result = { path: "u/admin/where", args: { at: "$var:u/admin/told" } };
+    const initial_messages = [{ runnable_result: result }];
+    const path = await create({ url: peer.url, initial_messages, can_return_message: true });
+    await until(() => (peer.received.length === 1 ? true : undefined), "what is said first");
+    for (const [index, text] of ["$var:u/admin/told", "$WM_TOKEN"].entries()) {
+      peer.send(text);
+      await until(() => (peer.received.length === index + 2 ? true : undefined), "the answer");
+    }
+    expect(peer.received).toEqual(["to-them", "got $var:u/admin/told", "got $WM_TOKEN"]);
+    await remove(path);
+  });
+
   test("answers errors only where that is asked for, and nothing for null", async () => {
     using peer = startPeer();
     const answers = { url: peer.url, can_return_message: true };
