@@ -42,6 +42,28 @@ test("a super admin gives a password: every session ends, the super admin's own 
   expect((await whoami(rootToken)).status).toBe(200);
 });
 
+test("a super admin's restricted token manages users, but makes itself no stronger", async () => {
+  await server.user("kim");
+  const created = await expectOk(root("POST", "/users/tokens/create", { scopes: ["users:write"] }));
+  const token = server.as(created.text);
+  const next = { email: "next@example.org", password: "next-password", super_admin: false };
+  const cases: [path: string, body: object, status: number][] = [
+    ["/users/set_password_of/root@example.org", { password: "mine-now" }, 403],
+    ["/users/set_password_of/kim@example.org", { password: "mine-now" }, 403],
+    ["/users/update/kim@example.org", { is_super_admin: true }, 403],
+    ["/users/update/kim@example.org", { is_devops: true }, 403],
+    ["/users/update/kim@example.org", { name: "Kim" }, 200],
+    ["/users/create", { ...next, super_admin: true }, 403],
+    ["/users/create", next, 201],
+  ];
+  for (const [path, body, status] of cases) {
+    const answer = await token("POST", path, body);
+    expect([path, body, answer.status, answer.text]).toEqual([path, body, status, expect.any(String)]);
+  }
+  expect((await login("root", "root-password")).status).toBe(200);
+  expect((await login("kim", "kim-password")).status).toBe(200);
+});
+
 test("who logs in elsewhere has no password here, until they are given one", async () => {
   const { ask } = await server.user("olaf");
   const session = (await login("olaf", "olaf-password")).text;

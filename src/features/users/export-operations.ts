@@ -12,6 +12,7 @@ import { revokeSessions } from "../tokens/service.ts";
 import { tokens } from "../tokens/tables.ts";
 import { recordInstanceEvent } from "../webhooks/instance-events.ts";
 import { retireChildren } from "../workers/children.ts";
+import { refuseRestricted } from "./sessions.ts";
 import { users } from "./tables.ts";
 
 /** What a password may be checked with: argon2 (PHC string) or bcrypt. */
@@ -74,6 +75,7 @@ export const overwriteUsers = operation({
   audit: { operation: "users.overwrite", action_kind: "Update" },
   run: async (ctx, { body }) => {
     await requireLicense(ctx.app);
+    refuseRestricted(ctx, "replaces no users");
     const gone = await overwrite(ctx, body);
     return `there are ${body.length} users now; ${gone} of those before are gone`;
   },

@@ -17,7 +17,10 @@ import { sessionCookie } from "./cookies.ts";
 import { GlobalUserInfo, UsernameInfo } from "./records.ts";
 import { renameUser } from "./rename.ts";
 import * as service from "./service.ts";
+import { refuseRestricted } from "./sessions.ts";
 import { users } from "./tables.ts";
+
+const MAKES_NO_ADMIN = "makes nobody super admin or devops";
 
 export const createUser = operation({
   name: "createUser",
@@ -36,6 +39,7 @@ export const createUser = operation({
   responds: responds.created("confirmation"),
   audit: { operation: "users.create", action_kind: "Create" },
   run: async (ctx, { body }) => {
+    if (body.super_admin) refuseRestricted(ctx, MAKES_NO_ADMIN);
     await service.createUser(ctx, body);
     mailInitialPassword(ctx.app, body);
     return `email ${body.email.trim().toLowerCase()} created`;
@@ -87,6 +91,7 @@ export const updateAccount = operation({
   responds: responds.text("confirmation"),
   audit: { operation: "users.update", action_kind: "Update" },
   run: async (ctx, { email, body }) => {
+    if (body.is_super_admin || body.is_devops) refuseRestricted(ctx, MAKES_NO_ADMIN);
     await accounts.updateAccount(ctx, email, body);
     return `user ${email} updated`;
   },
@@ -102,6 +107,7 @@ export const setPasswordOf = operation({
   responds: responds.raw("text/plain", "confirmation"),
   audit: { operation: "users.setpassword", action_kind: "Update" },
   run: async (ctx, { user, body }) => {
+    refuseRestricted(ctx, "changes no password");
     const session = await accounts.changePassword(ctx, user, body.password);
     return withCookies(`password of ${user} changed`, session ? [sessionCookie(ctx.app, session)] : []);
   },

@@ -116,10 +116,19 @@ export async function endSessions(
 export function requireWholeToken(ctx: UserContext, does: string) {
   const { email, token } = ctx.caller.identity;
   if (!token) throw new BadRequest("the machine's operator is no user: log in as one");
-  if (token.scopes?.length || token.workspace_id !== undefined || token.job) {
-    throw new Forbidden(`a token bound to scopes, a workspace or a job ${does}`);
-  }
+  refuseRestricted(ctx, does);
   return { email, token };
+}
+
+/**
+ * For what gives somebody another way in, or more rights on the instance: a restricted token could else be turned into
+ * one that is not.
+ * @throws Forbidden for a restricted token
+ */
+export function refuseRestricted({ caller }: UserContext, does: string): void {
+  const { token } = caller.identity;
+  if (!token?.scopes?.length && token?.workspace_id === undefined && !token?.job) return;
+  throw new Forbidden(`a token bound to scopes, a workspace or a job ${does}`);
 }
 
 /** What is remembered of the person's tokens is asked for anew: their rights have changed. */
