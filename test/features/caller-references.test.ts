@@ -183,22 +183,28 @@ describe("a preprocessor", () => {
 });
 
 describe("an approval", () => {
-  async function waiting(): Promise<{ id: string; resume: string }> {
+  async function waiting(
+    required_events = 1,
+  ): Promise<{ id: string; resume: string; link: (resume_id: number) => Promise<string> }> {
     const step = (id: string, content: string, input_transforms: object) => ({
       id,
       value: { type: "rawscript", language: "bun", content, input_transforms },
     });
     const asks = step("a", "export const main = () => 1", {});
-    const reads = step("b", ECHO, { x: { type: "javascript", expr: "resume" } });
-    const value = { modules: [{ ...asks, suspend: { required_events: 1 } }, reads] };
+    const expr = required_events > 1 ? "resumes" : "resume";
+    const reads = step("b", ECHO, { x: { type: "javascript", expr } });
+    const value = { modules: [{ ...asks, suspend: { required_events } }, reads] };
     const body = { value, args: {} };
     const id = (await expectOk(admin("POST", "/w/acme/jobs/run/preview_flow", body))).text;
     const job = await until<string>(async () => {
       const { flow_status } = (await admin("GET", `/w/acme/jobs_u/get/${id}`)).json();
       return flow_status?.modules[0].job;
     }, "the flow to wait");
-    const urls = (await admin("GET", `/w/acme/jobs/resume_urls/${job}/7`)).json();
-    return { id, resume: new URL(urls.resume).pathname.slice("/api".length) };
+    const link = async (resume_id: number) => {
+      const urls = (await admin("GET", `/w/acme/jobs/resume_urls/${job}/${resume_id}`)).json();
+      return new URL(urls.resume).pathname.slice("/api".length);
+    };
+    return { id, resume: await link(7), link };
   }
   const resultOf = (id: string) =>
     until(async () => {
@@ -211,6 +217,22 @@ describe("an approval", () => {
     const payload = { key: "$var:u/admin/key", token: "$WM_TOKEN" };
     await expectOk(server.as(undefined)("POST", resume, payload));
     expect(await resultOf(id)).toEqual(payload);
+  });
+
+  test("brings along what it did, also when the workspace's key is exchanged before the flow goes on", async () => {
+    const { id, resume, link } = await waiting(2);
+    await expectOk(server.as(undefined)("POST", resume, { key: "$var:u/admin/key" }));
+    const new_key = "another".padStart(64, "k");
+    await expectOk(admin("POST", "/w/acme/workspaces/encryption_key", { new_key }));
+    await expectOk(admin("POST", await link(8), { note: "the second" }));
+    const given = await until(async () => {
+      const answer = await admin("GET", `/w/acme/jobs_u/completed/get/${id}`);
+      return answer.status === 200 ? answer.json() : undefined;
+    }, "the flow");
+    expect([given.success, JSON.stringify(given.result)]).toEqual([
+      true,
+      expect.stringContaining("$var:u/admin/key"),
+    ]);
   });
 
   test("by a member is followed as the member may read; of whoever runs the flow, by the flow", async () => {

@@ -1,16 +1,16 @@
 /**
  * Sealed values inside what is stored as JSON: arguments of jobs that have not ended, of schedules, WebSocket triggers,
- * handlers and saved inputs, and what flows, apps and resources say themselves (`$encrypted:…`). They follow the key of their workspace as its secrets
- * do. Jobs that have ended keep the old text: nothing runs with it any more, and there are too many of them.
+ * handlers and saved inputs, answers that a flow has been given, and what flows, apps and resources say themselves
+ * (`$encrypted:…`). They follow the key of their workspace as its secrets do. Jobs that have ended keep the old text: nothing runs with it any more, and there are too many of them.
  */
-import type { SQL } from "drizzle-orm";
+import type { AnyColumn, SQL } from "drizzle-orm";
 import { containsText } from "../../database/conditions.ts";
 import type { Tx } from "../../database/database.ts";
 import { sql } from "../../database/kit.ts";
 import { jobs } from "../../queue/tables.ts";
 import { apps, appVersions } from "../apps/tables.ts";
 import { drafts } from "../drafts/tables.ts";
-import { flowFrames, flowItems, flowVersions } from "../flows/tables.ts";
+import { flowFrames, flowItems, flowResumes, flowVersions } from "../flows/tables.ts";
 import { inputs } from "../inputs/tables.ts";
 import { resources } from "../resources/tables.ts";
 import { schedules } from "../schedules/tables.ts";
@@ -68,18 +68,20 @@ function ofJobs(
   };
 }
 
-const running = ({ job_id }: typeof flowFrames | typeof flowItems, workspace_id: string) =>
-  sql`${job_id} IN (SELECT ${jobs.id} FROM ${jobs} WHERE ${jobs.workspace_id} = ${workspace_id} AND ${inState("running")})`;
+const running = (frame: AnyColumn, workspace_id: string) =>
+  sql`${frame} IN (SELECT ${jobs.id} FROM ${jobs} WHERE ${jobs.workspace_id} = ${workspace_id} AND ${inState("running")})`;
 
-/** What a flow that has not ended remembers: its frames wait as running jobs. */
-function ofFlows(table: typeof flowFrames | typeof flowItems, text: string, key: string[]): Holder {
-  const frame = sql`${jobs.id} = ${table.job_id}`;
+/**
+ * What a flow that has not ended remembers: its frames wait as running jobs.
+ * @param frame the column that names the frame's job
+ */
+function ofFlows(frame: AnyColumn, text: string, key: string[]): Holder {
   return {
-    table: sql`${table}`,
+    table: sql`${frame.table}`,
     text,
     key,
-    email: sql`(SELECT ${jobs.email} FROM ${jobs} WHERE ${frame})`,
-    ours: (workspace_id) => running(table, workspace_id),
+    email: sql`(SELECT ${jobs.email} FROM ${jobs} WHERE ${jobs.id} = ${frame})`,
+    ours: (workspace_id) => running(frame, workspace_id),
   };
 }
 
@@ -87,8 +89,9 @@ const HOLDERS: Holder[] = [
   ...(["queued", "running"] as const).flatMap((state) =>
     (["args", "preprocessor_input", "flow_body", "raw_flow"] as const).map((text) => ofJobs(text, state)),
   ),
-  ofFlows(flowFrames, "state", ["job_id"]),
-  ofFlows(flowItems, "items", ["job_id", "module_id"]),
+  ofFlows(flowFrames.job_id, "state", ["job_id"]),
+  ofFlows(flowItems.job_id, "items", ["job_id", "module_id"]),
+  ofFlows(flowResumes.frame_id, "value", ["job_id", "resume_id"]),
   ...["args", "on_failure_extra_args", "on_recovery_extra_args", "on_success_extra_args"].map((text) =>
     holder(schedules, text, "path", true),
   ),
@@ -112,7 +115,9 @@ export async function resealStored(tx: Tx, workspace_id: string, reseal: Reseal)
   await tx
     .update(flowFrames)
     .set({ version: sql`${flowFrames.version} + 1` })
-    .where(sql`${flowFrames.root_job} = ${flowFrames.job_id} AND ${running(flowFrames, workspace_id)}`);
+    .where(
+      sql`${flowFrames.root_job} = ${flowFrames.job_id} AND ${running(flowFrames.job_id, workspace_id)}`,
+    );
 }
 
 type Row = { text: string; email: string | null } & Record<`key${number}`, string | number>;
