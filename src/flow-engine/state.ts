@@ -43,6 +43,8 @@ export interface ModuleState {
   many?: Many;
   /** The newest of them. */
   failed_retries?: string[];
+  /** The approvals that were asked for after it: given, or the error value that the flow went on with in their place. */
+  answered?: { refused?: unknown };
 }
 
 export interface ApprovalConditions {

@@ -150,9 +150,7 @@ async function woken(move: Move): Promise<void> {
 }
 
 async function approved(move: Move): Promise<void> {
-  const place = released(move);
-  move.state.resumed = { module: place.module.id };
-  await goOn(move, place);
+  await answered(move, released(move), {});
 }
 
 function awaitsApproval({ frame, state }: Move, module: string): boolean {
@@ -166,6 +164,13 @@ function released({ frame, state }: Move): Place {
   return { kind: "step", module: frame.modules[state.step]!, own: state.modules[state.step]! };
 }
 
+/** The module keeps what it was answered: a run that begins after it tells its first step the same. */
+async function answered(move: Move, place: Place, answer: { refused?: unknown }): Promise<void> {
+  place.own.answered = answer;
+  move.state.resumed = { module: place.module.id, ...answer };
+  await goOn(move, place);
+}
+
 /** Neither tried again nor continued on error, unless the module says so: it did itself what it was to do. */
 async function refused(move: Move, name: string, why: string): Promise<void> {
   const place = released(move);
@@ -173,8 +178,7 @@ async function refused(move: Move, name: string, why: string): Promise<void> {
   const message = `step ${module.id} waited for approval: ${why}`;
   const error = { error: { name, message, step_id: module.id } };
   if (module.suspend?.continue_on_disapprove_timeout) {
-    move.state.resumed = { module: module.id, refused: error };
-    return goOn(move, place);
+    return answered(move, place, { refused: error });
   }
   own.type = "Failure";
   own.result = { value: error };

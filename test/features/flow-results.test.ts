@@ -1,6 +1,6 @@
 /** What the steps of a run have made: read by step, taken over by a run that begins at a later one. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { expectOk } from "../harness.ts";
+import { expectOk, until } from "../harness.ts";
 import { type Streaming, startStreaming } from "../streaming.ts";
 
 let on: Streaming;
@@ -169,6 +169,61 @@ describe("a run from a step of another one on", () => {
     expect((await restarted(first.id, "l/0")).result[0]).not.toBe(first.result[0]);
   });
 
+  const asking = (more: object = {}) => ({
+    id: "ask",
+    value: { type: "identity" },
+    suspend: { required_events: 1, ...more },
+  });
+  const told = script(
+    "told",
+    "export const main = (resume: unknown, resumes: unknown, approvers: unknown) => [resume, resumes, approvers]",
+    {
+      resume: js("resume"),
+      resumes: js("resumes"),
+      approvers: js("approvers"),
+    },
+  );
+  const untilAsked = (id: string) =>
+    until(async () => {
+      const { suspend } = (await on.ask("GET", `${jobs}_u/get/${id}`)).json();
+      return suspend === 1 ? true : undefined;
+    }, "the flow to ask");
+
+  test("after an approval tells its first step what was answered, or that nothing was", async () => {
+    const approved = await start(await push([asking(), told]));
+    await untilAsked(approved);
+    await expectOk(on.ask("POST", `${jobs}/flow/resume/${approved}`, { yes: true }));
+    const { result } = await on.completed(approved);
+    expect(result).toEqual([{ yes: true }, [{ yes: true }], ["admin"]]);
+    const again = await restarted(approved, "told");
+    expect(again.result).toEqual(result);
+    expect((await restarted(again.id, "told")).result).toEqual(result);
+
+    const refused = await ran([asking({ timeout: 0, continue_on_disapprove_timeout: true }), told]);
+    expect(refused.result[0].error.name).toBe("ApprovalTimeout");
+    expect((await restarted(refused.id, "told")).result).toEqual(refused.result);
+  });
+
+  test("does not pass over an approval that was not given, nor over a failure", async () => {
+    const waiting = await start(await push([asking(), told]));
+    await untilAsked(waiting);
+    await expectOk(on.ask("POST", `${jobs}_u/queue/cancel/${waiting}`, {}));
+    const late = await ran([asking({ timeout: 0 }), told]);
+    const failed = await ran([script("bad", "export const main = () => { throw new Error('no') }"), told]);
+    const gone = [
+      [waiting, "step ask was not approved"],
+      [late.id, "step ask failed"],
+      [failed.id, "step bad failed"],
+    ];
+    for (const [id, says] of gone) {
+      const answer = await restart(id, "told");
+      expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(says)]);
+    }
+    const goes_on = script("bad", "export const main = () => { throw new Error('no') }");
+    const passed = await ran([{ ...goes_on, continue_on_error: true }, told]);
+    expect((await restarted(passed.id, "told")).success).toBe(true);
+  });
+
   test("is refused where there is nothing to go on from", async () => {
     const fails = script("b", "export const main = () => { throw new Error('no') }");
     const job = await ran([loop("l", [stampOf("x")]), fails, counting("c")], { items: [1] });
@@ -177,7 +232,7 @@ describe("a run from a step of another one on", () => {
       ["x", "no step x"],
       ["l/1", "none with number 1"],
       ["l/-1", "not the number"],
-      ["c/1", "neither a loop"],
+      ["b/1", "neither a loop"],
     ];
     for (const [from, says] of cases) {
       const answer = await restart(job.id, from);

@@ -71,13 +71,15 @@ export async function beginningOf(app: App, job: Job, value: FlowValue): Promise
   const index = value.modules.findIndex(({ id }) => id === step_id);
   const module = value.modules[index];
   if (!module) throw new BadRequest(`the flow has no step ${step_id} that is not inside of another step`);
-  const modules = value.modules.slice(0, index).map(({ id }) => endedModule(before, id, flow_job_id));
+  const modules = value.modules.slice(0, index).map((each) => endedModule(before, each, flow_job_id));
   await refuseDeleted(app, modules);
-  const previous = modules.at(-1)?.result;
+  const last = modules.at(-1);
+  const previous = last?.result;
   const state: FrameState = {
     step: index,
     modules,
     ...(previous ? { previous } : {}),
+    ...(last?.answered ? { resumed: { module: last.id, ...last.answered } } : {}),
     // Its input is what the preprocessor made of the call before.
     ...(value.preprocessor_module ? { preprocessor: { id: "preprocessor", type: "Success" } } : {}),
   };
@@ -89,10 +91,20 @@ function moduleOf(state: FrameState, id: string): ModuleState | undefined {
   return state.modules.find((each) => each?.id === id);
 }
 
-function endedModule(state: FrameState, id: string, run: string): ModuleState {
+/** @throws BadRequest when the run did not get past the step */
+function endedModule(state: FrameState, module: FlowModule, run: string): ModuleState {
+  const { id } = module;
   const found = moduleOf(state, id);
-  if (found?.result) return found;
-  throw new BadRequest(`step ${id} has no result in run ${run}: restart from it, or from a step before`);
+  if (!found?.result) throw notPassed(`step ${id} has no result in run ${run}`);
+  const isOver = state.step > state.modules.indexOf(found);
+  if (isOver || found.answered) return found;
+  if (found.type === "Failure") throw notPassed(`step ${id} failed in run ${run}`);
+  if (module.suspend) throw notPassed(`step ${id} was not approved in run ${run}`);
+  return found;
+}
+
+function notPassed(why: string): BadRequest {
+  return new BadRequest(`${why}: restart from it, or from a step before`);
 }
 
 /** @throws BadRequest when a result was deleted after its use */
@@ -121,9 +133,7 @@ async function refuseDeleted(app: App, modules: ModuleState[]): Promise<void> {
 }
 
 function notKept(step: string): BadRequest {
-  return new BadRequest(
-    `the result of step ${step} is not kept any more: restart from it, or from a step before`,
-  );
+  return notPassed(`the result of step ${step} is not kept any more`);
 }
 
 interface Inside {
