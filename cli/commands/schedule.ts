@@ -79,8 +79,13 @@ function isCron(text: string): string {
   throw new InvalidArgumentError("It has five or six fields; put it in quotes.");
 }
 
-async function nextTimes(client: Client, schedule: string, timezone: string): Promise<Date[]> {
-  const told = await client.call(previewSchedule, { body: { schedule, timezone } });
+async function nextTimes(
+  client: Client,
+  schedule: string,
+  timezone: string,
+  paused_until?: Date | string | null,
+): Promise<Date[]> {
+  const told = await client.call(previewSchedule, { body: { schedule, timezone, paused_until } });
   return told.map((time) => new Date(time as string | Date));
 }
 
@@ -124,13 +129,16 @@ const show = inWorkspace("show", "show a schedule and its next five times")
     const { found, next } = await withClient(options, async (client) => {
       const workspace = await workspaceFor(client, options.workspace);
       const schedule = await client.call(getSchedule, { workspace, path });
-      const times = schedule.enabled ? await nextTimes(client, schedule.schedule, schedule.timezone) : [];
+      const { enabled, schedule: cron, timezone, paused_until } = schedule;
+      const times = enabled ? await nextTimes(client, cron, timezone, paused_until) : [];
       return { found: schedule, next: times };
     });
     if (options.json) return printJson(found);
     print(`${found.path}: ${found.schedule} in ${found.timezone}, runs ${found.script_path}`);
     if (found.error) print(`could not run last time: ${found.error}`);
     if (!found.enabled) print("switched off");
+    const paused = found.paused_until && new Date(found.paused_until);
+    if (paused && paused > new Date()) print(`paused until ${inWords(paused, found.timezone)}`);
     for (const time of next) print(`  ${inWords(time, found.timezone)}`);
   });
 

@@ -40,6 +40,21 @@ test("a schedule from its creation to its end", async () => {
   expect((await schedule("list")).out).toBe("");
 }, 30_000);
 
+test("one that is paused says until when, and tells the times after that", async () => {
+  const path = "u/admin/paused";
+  const rule = ["0 9 * * *", "--timezone", "Europe/Berlin", "--run", "u/admin/report"];
+  expect((await schedule("create", path, ...rule)).code).toBe(0);
+  const paused_until = "2999-03-01T12:00:00Z";
+  const body = { schedule: "0 9 * * *", timezone: "Europe/Berlin", args: {}, paused_until };
+  const changed = await place.svc(["api", `w/acme/schedules/update/${path}`, "-d", JSON.stringify(body)]);
+  expect(changed.code).toBe(0);
+  const [, paused, first] = (await schedule("show", path)).out.split("\n");
+  expect(paused).toStartWith("paused until Friday, 1 March 2999, 13:00:00 CET (in ");
+  expect(first).toStartWith("  Saturday, 2 March 2999, 09:00:00 CET (in ");
+  expect((await schedule("list")).out).toMatch(/u\/admin\/report\tin \d+y\t\n$/);
+  expect((await schedule("delete", path)).code).toBe(0);
+}, 30_000);
+
 test.each([
   ["a rule without quotes", ["create", "u/admin/x", "0 9"], 2, "put it in quotes"],
   ["a rule that is none", ["create", "u/admin/x", "0 99 * * *", "--run", "u/admin/report"], 1, "`schedule`"],

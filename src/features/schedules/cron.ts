@@ -1,6 +1,11 @@
-/** Times that are told by cron. Daylight saving: a time that a day does not have comes an hour later, one it has twice comes once. */
+/**
+ * Times that are told by cron. Daylight saving: times that a day does not have come once, when the clock has leapt over
+ * them, and one that it has twice comes the first time; a rule for every hour (or every so many) comes in each hour that
+ * passes.
+ */
 import { Cron } from "croner";
 import { BadRequest } from "../../errors.ts";
+import { wallClock } from "./wall-clock.ts";
 
 /** A moment in the far past, from which a rule that ever comes has a next one. */
 const ALWAYS = new Date(0);
@@ -33,12 +38,45 @@ export function checkCron(schedule: string, timezone: string): Cron {
 
 /** The next moments after `from`, at most `count`. @throws BadRequest */
 export function nextRuns(schedule: string, timezone: string, from: Date, count: number): Date[] {
-  return checkCron(schedule, timezone).nextRuns(count, wholeSecond(from));
+  const next = comingOf(schedule, timezone);
+  const times: Date[] = [];
+  for (let at = next(from); at && times.length < count; at = next(at)) times.push(at);
+  return times;
 }
 
-/** @throws BadRequest */
-export function nextRun(schedule: string, timezone: string, from: Date): Date | null {
-  return checkCron(schedule, timezone).nextRun(wholeSecond(from));
+/** When a schedule is due next. @throws BadRequest */
+export function nextDue(
+  { schedule, timezone, paused_until }: { schedule: string; timezone: string; paused_until: Date | null },
+  now: Date,
+): Date | null {
+  return comingOf(schedule, timezone)(notBefore(paused_until, now));
+}
+
+/** The moment after which a schedule's times count: its pause, whose end is none of it, leaves out those before. */
+export function notBefore(paused_until: Date | null, now: Date): Date {
+  return paused_until !== null && paused_until > now ? new Date(paused_until.getTime() - 1) : now;
+}
+
+/** Tells the first moment after another one. */
+function comingOf(schedule: string, timezone: string): (from: Date) => Date | null {
+  const cron = checkCron(schedule, timezone);
+  if (isForEveryHour(schedule.trim())) return (from) => cron.nextRun(wholeSecond(from));
+  const onTheWall = new Cron(schedule.trim(), { timezone: "UTC", paused: true });
+  const clock = wallClock(timezone);
+  return (from) => {
+    const since = wholeSecond(from);
+    for (let shown = onTheWall.nextRun(clock.at(since)); shown; shown = onTheWall.nextRun(shown)) {
+      const at = clock.when(shown);
+      // In an hour that comes twice, what it shows was told of already.
+      if (at > since) return at;
+    }
+    return null;
+  };
+}
+
+function isForEveryHour(rule: string): boolean {
+  if (rule.startsWith("@")) return rule === "@hourly";
+  return /\*|^0-23/.test(rule.split(/\s+/).at(-4)!);
 }
 
 /** Milliseconds would be carried over into what follows. */

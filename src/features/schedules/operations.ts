@@ -10,7 +10,7 @@ import {
 } from "../../http/operation.ts";
 import { Retry } from "../flows/open-flow.ts";
 import { triggerOperations, triggerRecord } from "../triggers/kind-operations.ts";
-import { nextRuns } from "./cron.ts";
+import { nextRuns, notBefore } from "./cron.ts";
 import { HANDLER_TYPES, setDefault } from "./default-handlers.ts";
 import * as service from "./service.ts";
 import type { Schedule } from "./tables.ts";
@@ -194,9 +194,16 @@ export const previewSchedule = operation({
   bound: true,
   scope: { domain: "schedules", action: "read" },
   summary: "Tell the next times of a rule",
-  body: z.object({ schedule: z.string(), timezone: z.string(), cron_version: optional(z.string()) }),
+  body: z.object({
+    schedule: z.string(),
+    timezone: z.string(),
+    cron_version: optional(z.string()),
+    /** Times before are left out, as those of a schedule that is paused are: an extension. */
+    paused_until: orNull(moment),
+  }),
   responds: responds.json(z.array(moment)),
-  run: ({ app }, { body }) => nextRuns(body.schedule, body.timezone, app.clock(), PREVIEWED),
+  run: ({ app }, { body: { schedule, timezone, paused_until } }) =>
+    nextRuns(schedule, timezone, notBefore(paused_until, app.clock()), PREVIEWED),
 });
 
 export const scheduleOperations: Operation[] = [

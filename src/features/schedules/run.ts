@@ -8,7 +8,7 @@ import type { FlowValue } from "../../flow-engine/types.ts";
 import { jobs } from "../../queue/tables.ts";
 import type { Submission } from "../jobs/submission.ts";
 import { contextOf, submissionOf, submitTriggered, type Trigger } from "../jobs/triggered.ts";
-import { nextRun } from "./cron.ts";
+import { nextDue } from "./cron.ts";
 import { type Schedule, schedules } from "./tables.ts";
 
 /**
@@ -21,7 +21,7 @@ export async function runSchedule(app: App, row: Schedule): Promise<void> {
   const now = app.clock();
   // It was put off before it was read: the next time would be the one that stands there, and nothing would tell the two apart.
   if (row.next_at! > now) return;
-  const next_at = nextRun(row.schedule, row.timezone, now);
+  const next_at = nextDue(row, now);
   const isStill = and(
     eq(schedules.workspace_id, row.workspace_id),
     eq(schedules.path, row.path),

@@ -10,7 +10,7 @@ import { resolveTarget, targetAt } from "../jobs/target.ts";
 import { requireWrite } from "../permissions.ts";
 import { TriggerStore, type Written } from "../triggers/store.ts";
 import { readSettings } from "../workspaces/settings.ts";
-import { checkCron, nextRun } from "./cron.ts";
+import { checkCron, nextDue } from "./cron.ts";
 import { defaultsFor } from "./default-handlers.ts";
 import { type Schedule, schedules } from "./tables.ts";
 
@@ -23,10 +23,7 @@ type OfRuns = "failed_times" | "failed_job" | "recovered_times" | "error" | "nex
 export const store = new TriggerStore<Schedule, OfRuns>(schedules, {
   kind: "schedule",
   one: "a schedule",
-  anew: ({ schedule, timezone, enabled }, now) => ({
-    error: null,
-    next_at: enabled ? nextRun(schedule, timezone, now) : null,
-  }),
+  anew: (row, now) => ({ error: null, next_at: row.enabled ? nextDue(row, now) : null }),
   changed: (app) => schedulerOf(app).wake(),
 });
 
