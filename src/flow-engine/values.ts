@@ -1,4 +1,5 @@
 /** Expressions and errors as values. */
+import { control } from "../lib/control-keys.ts";
 import type { Extra, Move } from "./state.ts";
 import type { InputTransform, InputTransforms } from "./types.ts";
 
@@ -78,13 +79,25 @@ export async function tried<T>(
   }
 }
 
-/** The error value of a failed job, with the innermost step it comes from. @param result JSON text */
+/**
+ * The error value of a failed job, with the innermost step it comes from. A result that says itself that it is a failure
+ * keeps its other keys: they are for whoever waits for the flow.
+ * @param result JSON text
+ */
 export function errorValue(result: string, step_id: string): unknown {
-  const value = JSON.parse(result) as { error?: Record<string, unknown> } | null;
-  if (typeof value?.error !== "object" || value.error === null) {
-    return { error: { name: "Error", message: "the step failed", step_id, result: value } };
+  const value: unknown = JSON.parse(result);
+  if (!isObject(value)) return { error: { ...UNKNOWN, step_id, result: value } };
+  if (isObject(value.error)) {
+    return { ...value, error: { ...value.error, step_id: value.error.step_id ?? step_id } };
   }
-  return { ...value, error: { ...value.error, step_id: value.error.step_id ?? step_id } };
+  const said = control(value, "failure");
+  return { ...value, error: { ...UNKNOWN, ...(typeof said === "string" ? { message: said } : {}), step_id } };
+}
+
+const UNKNOWN = { name: "Error", message: "the step failed" };
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** What expressions know as `error`. */

@@ -79,6 +79,18 @@ test("hanging up after the answer cancels nothing", async () => {
   expect(await approve(job.id)).toMatchObject({ success: true, canceled: false });
 });
 
+test("the step that says the flow has failed says how that is answered, too", async () => {
+  const content =
+    "export const main = () => ({ wm_failure: 'no tea', wm_status_code: 418, result: 'short' })";
+  const path = await push("u/admin/marked", [first, script("m", content), last], {});
+  const answer = await ask("POST", `${jobs}/run_wait_result/f/${path}`, {});
+  expect([answer.status, answer.text]).toEqual([418, "short"]);
+  const [job] = await running(path);
+  const { result, success } = (await ask("GET", `${jobs}_u/completed/get/${job.id}`)).json();
+  expect(success).toBe(false);
+  expect(result).toMatchObject({ wm_failure: "no tea", error: { message: "no tea", step_id: "m" } });
+});
+
 test("a flow that fails before its early step is answered with the failure", async () => {
   const failing = script("x", "export const main = () => { throw new Error('too early') }");
   const path = await push("u/admin/failing", [failing, first, last]);

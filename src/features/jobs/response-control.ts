@@ -1,8 +1,7 @@
 /** What a script may say about the HTTP answer of a synchronous call: contract §4.11. */
 import { Internal } from "../../errors.ts";
+import { control, PREFIXES } from "../../lib/control-keys.ts";
 
-/** Three spellings of each key: the contract's two, and the one existing scripts use. */
-const PREFIXES = ["wm_", "svc_", "windmill_"] as const;
 const MARKS = PREFIXES.map((prefix) => `"${prefix}`);
 
 const JSON_TYPE = "application/json";
@@ -27,11 +26,6 @@ export function failureMark(result: string): string | undefined {
   if (!result.startsWith("{") || !result.includes("_failure")) return undefined;
   const mark = control(JSON.parse(result) as Record<string, unknown>, "failure");
   return typeof mark === "string" ? mark : undefined;
-}
-
-function control(value: Record<string, unknown>, key: string): unknown {
-  for (const prefix of PREFIXES) if (value[prefix + key] !== undefined) return value[prefix + key];
-  return undefined;
 }
 
 function controlledResponse(value: Record<string, unknown>, normal: number): Response | undefined {
