@@ -69,25 +69,29 @@ async function prepare(
   }
   const place = job.flow_step_id === null ? undefined : await placeInFlow(app, job);
   if (place?.streams_to) await speakFor(app, job, place.streams_to, output);
-  const version = await codeOf(app, job, signal, output);
+  // As the step of a flow it is all that runs; in a script it runs before main.
+  const isPreprocessor = job.flow_step_id === "preprocessor";
+  const code = await codeOf(app, job, signal, output);
+  const version = isPreprocessor ? asPreprocessor(code) : code;
   const entrypoint = entrypointOf(job);
   const asked = customEnvironment(app, job.workspace_id);
   const custom = asked instanceof Promise ? await asked : asked;
-  const own = entrypoint === undefined ? job.args : withoutOverride(job.args);
+  const args = (isPreprocessor ? job.preprocessor_input : null) ?? job.args;
+  const own = entrypoint === undefined ? args : withoutOverride(args);
   const given = withPinned(own, version.parameters);
   // A preprocessor is handed what came, as it came: what it makes of that is stored, and may refer.
-  const isRaw = job.preprocessor_input !== null || job.flow_step_id === "preprocessor";
+  const isRaw = job.preprocessor_input !== null || isPreprocessor;
   const plain = !isRaw && mayRefer(given) ? await followReferences(app, job, given, place) : undefined;
   return {
     job_id: job.id,
     version: entrypoint === undefined ? version : await versionWith(version, entrypoint),
-    entrypoint: entrypoint ?? (job.flow_step_id === "preprocessor" ? "preprocessor" : "main"),
+    entrypoint: entrypoint ?? (isPreprocessor ? "preprocessor" : "main"),
     permissioned_as: job.permissioned_as,
     email: job.email,
     args: plain?.args ?? given,
     secrets: plain?.secrets,
     token_placeholder: plain?.token_placeholder,
-    preprocessor_input: job.preprocessor_input ?? undefined,
+    preprocessor_input: (isPreprocessor ? null : job.preprocessor_input) ?? undefined,
     followReferences: (args) =>
       throughOutage(app, aboutJob(job), () => followReferences(app, job, args, place), signal),
     environment: withCustom(jobEnvironment(app, job, place), custom, version.envs),
@@ -127,6 +131,13 @@ async function attempt(
 async function speakFor(app: App, job: Job, flow_job: string, output: Output): Promise<void> {
   if (job.attempts > 0) await app.db.write((tx) => forgetOutput(tx, [flow_job]));
   output.forwardStream(flow_job);
+}
+
+/** A version whose function `preprocessor` is run in the place of main. */
+function asPreprocessor(version: RunnableVersion): RunnableVersion {
+  const id = sha256(`${version.id}\npreprocessor`).slice(0, 32);
+  const { preprocessor_parameters: parameters = [] } = version;
+  return { ...version, id, parameters, preprocessor_parameters: undefined };
 }
 
 async function codeOf(app: App, job: Job, signal: AbortSignal, output: Output): Promise<RunnableVersion> {

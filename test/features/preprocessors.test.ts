@@ -325,3 +325,69 @@ describe("what the preprocessor is handed", () => {
     expect(await stored(id)).toBeNull();
   });
 });
+
+describe("a flow's preprocessor", () => {
+  const headers = { "x-api-key": "secret-of-the-sender" };
+  const raw = (id: string, content: string, input_transforms: object = {}) => ({
+    id,
+    value: { type: "rawscript", language: "bun", content, input_transforms },
+  });
+  const push = async (path: string, content: string, modules: object[]) => {
+    const value = { preprocessor_module: raw("preprocessor", content), modules };
+    await expectOk(ask("POST", "/w/acme/flows/create", { path, summary: "", value }));
+    return path;
+  };
+  const identity = { id: "a", value: { type: "identity" } };
+  const READS = `export async function preprocessor(event: any) {
+    return { kind: event.kind, body: event.body, q: event.query.q, key: event.headers["x-api-key"].length };
+  }`;
+  const wanted = { kind: "webhook", body: { n: [1] }, q: "1", key: 20 };
+  const startedAs = async (path: string, query: string) =>
+    (await expectOk(ask("POST", `/w/acme/jobs/run/f/${path}${query}`, { n: [1] }, headers))).text;
+
+  test("is handed the request, and makes the flow's input of it", async () => {
+    const path = await push("u/admin/flow_reads", READS, [identity]);
+    const call = ask("POST", `/w/acme/jobs/run_wait_result/f/${path}?q=1`, { n: [1] }, headers);
+    expect((await expectOk(call)).json()).toEqual(wanted);
+    const job = await completed(await startedAs(path, "?q=1"));
+    expect(job).toMatchObject({ args: wanted, result: wanted, preprocessed: true });
+    const skipped = await expectOk(
+      ask("POST", `/w/acme/jobs/run_wait_result/f/${path}?skip_preprocessor=true`, { n: 1 }),
+    );
+    expect(skipped.json()).toEqual({ n: 1 });
+  });
+
+  test("shows nobody what it was handed, of which nothing is left once it has run", async () => {
+    const gate = { ...identity, suspend: { required_events: 1 } };
+    const seen = raw("z", "export const main = (all: any) => all", {
+      all: { type: "javascript", expr: "flow_input" },
+    });
+    const path = await push("u/admin/flow_waits", READS, [gate, seen]);
+    const id = await startedAs(path, "?q=1");
+    await until(async () => {
+      const { suspend } = (await ask("GET", `/w/acme/jobs_u/get/${id}`)).json();
+      return suspend === 1 ? true : undefined;
+    }, "the flow to wait");
+    expect(await stored(id)).toBeNull();
+    const { flow_status } = (await ask("GET", `/w/acme/jobs_u/get/${id}`)).json();
+    const step = flow_status.preprocessor_module.job;
+    expect((await completed(step)).args).toEqual({});
+    expect(await stored(step)).toBeNull();
+    await expectOk(ask("POST", `/w/acme/jobs/flow/resume/${id}`, {}));
+    expect((await completed(id)).result).toEqual(wanted);
+  });
+
+  test("of a flow that begins later is handed the same, and its failure is the flow's", async () => {
+    const path = await push("u/admin/flow_later", READS, [identity]);
+    const id = await startedAs(path, "?q=1&scheduled_in_secs=1");
+    expect((await completed(id)).result).toEqual(wanted);
+    const content = "export function preprocessor(event: any) { throw new Error('no ' + event.kind) }";
+    const fails = await push("u/admin/flow_fails", content, [identity]);
+    const { success, result } = await completed(await startedAs(fails, ""));
+    expect([success, result.error.message, result.error.step_id]).toEqual([
+      false,
+      "no webhook",
+      "preprocessor",
+    ]);
+  });
+});

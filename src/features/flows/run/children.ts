@@ -112,14 +112,19 @@ export async function leafRow(app: App, run: FlowRun, frame: LiveFrame, step: Ru
   const { value } = leaf;
   switch (value.type) {
     case "rawscript":
-      return { kind: "job", job: rawScriptRow(frame, leaf, row) };
+      return { kind: "job", job: rawScriptRow(frame, leaf, handed(row)) };
     case "script":
-      return { kind: "job", job: await scriptRow(app, row, value) };
+      return { kind: "job", job: await scriptRow(app, handed(row), value) };
     case "flow":
       return flowRow(app, row, value.path);
     default:
       return { kind: "identity", job: { ...row, kind: "identity" } };
   }
+}
+
+/** What came from outside stands where it is kept until the preprocessor has run, and is shown to nobody. */
+function handed(row: Job): Job {
+  return row.flow_step_id === "preprocessor" ? { ...row, args: "{}", preprocessor_input: row.args } : row;
 }
 
 /**

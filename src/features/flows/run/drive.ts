@@ -11,7 +11,7 @@ import { type FrameStep, frameRow, leafRow, type RunStep } from "./children.ts";
 import { moduleIndex } from "./modules.ts";
 import { FIRST_REAL, nextTurn } from "./moments.ts";
 import type { FrameEnd, Plan } from "./plan.ts";
-import { deadlineOf, type FlowRun, innerFrame, type LiveFlow, type LiveFrame } from "./run.ts";
+import { calledWith, deadlineOf, type FlowRun, innerFrame, type LiveFlow, type LiveFrame } from "./run.ts";
 import { envOf, resultText } from "./scope.ts";
 
 /** Flows may call flows, to this depth. */
@@ -259,7 +259,7 @@ function beginInner({ run, plan, todo }: Drive, inner: LiveFrame, job: Job): voi
 }
 
 export function liveFlow(job: Job, value: LiveFlow["value"], depth: number): LiveFlow {
-  return { job, value, modules: moduleIndex(value), input: JSON.parse(job.args), depth };
+  return { job, value, modules: moduleIndex(value), input: calledWith(job), depth };
 }
 
 /** The frame of a flow's own modules. */

@@ -205,7 +205,10 @@ export class Plan {
         .onConflictDoUpdate({ target: [flowItems.job_id, flowItems.module_id], set: { items } });
     }
     for (const [id, args] of this.#inputs) {
-      await tx.update(jobs).set({ args, preprocessed: true }).where(eq(jobs.id, id));
+      await tx
+        .update(jobs)
+        .set({ args, preprocessed: true, preprocessor_input: null })
+        .where(eq(jobs.id, id));
     }
     for (const frame of this.#stopped) await stopBelow(this.#app, tx, [frame.id]);
     for (const id of this.#canceled) await cancelLeaf(this.#app, tx, id);
@@ -222,7 +225,9 @@ export class Plan {
 
   /** Whoever exchanges the workspace's key takes the version of runs that are stored; of this one there is nothing yet. */
   async #refuseStale(tx: Tx): Promise<void> {
-    const ofJobs = this.#jobs.map((job): ForRunner => [job, job.args + (job.flow_body ?? "")]);
+    const ofJobs = this.#jobs.map(
+      (job): ForRunner => [job, job.args + (job.preprocessor_input ?? "") + (job.flow_body ?? "")],
+    );
     const ofLoops = this.#items.map(({ frame, items }): ForRunner => [frame.flow.job, JSON.stringify(items)]);
     await refuseStale(this.#app, tx, [...ofJobs, ...ofLoops]);
   }

@@ -195,10 +195,15 @@ export async function reviveFrame(app: App, job: Job, parent: LiveFrame | undefi
     job,
     value,
     modules: moduleIndex(value),
-    input: JSON.parse(job.args),
+    input: calledWith(job),
     depth: parent ? parent.flow.depth + 1 : 0,
   };
   return { ...common, flow, iter: undefined, frame: value };
+}
+
+/** What a flow's expressions know as its input: until its preprocessor has run, what that is handed. */
+export function calledWith({ args, preprocessor_input, preprocessed }: Job): Record<string, unknown> {
+  return JSON.parse((preprocessed ? null : preprocessor_input) ?? args);
 }
 
 /** An iteration or a branch of a module. The flow's early return may stand in a branch, which runs once. */
