@@ -54,8 +54,7 @@ export async function runInSandbox(program: SandboxedFunction, limits: Limits): 
     const evaluation = new Evaluation(instance, program, limits);
     const outcome = await evaluation.run();
     if (instance.overrun) throw new Overrun();
-    evaluation.dispose();
-    giveBack(instance);
+    if (evaluation.dispose()) giveBack(instance);
     return outcome.ok ? outcome : { ok: false, cause: metLimit(outcome.cause, instance, limits) };
   } catch (error) {
     // Thrown out of the instance, which is left as it is, half-way in something.
@@ -116,8 +115,17 @@ class Evaluation {
     return this.outcome;
   }
 
-  dispose(): void {
-    this.scope.dispose();
+  /**
+   * @returns false when QuickJS finds something left over, as it does after strings of some megabytes: it aborts, and the
+   * instance is of no use any more. What came of the expression is known by then.
+   */
+  dispose(): boolean {
+    try {
+      this.scope.dispose();
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** Sets up the inner side. */

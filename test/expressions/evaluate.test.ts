@@ -219,3 +219,13 @@ describe("errors", () => {
     );
   });
 });
+
+test.each([1, 2, 3, 8])("a text of %i MB goes in and comes out", async (megabytes) => {
+  const text = "ü".repeat(megabytes * 500_000);
+  // What ran before leaves nothing behind that the next one would stumble over.
+  for (const end of ["y", "z"]) {
+    const given = await evaluate(`flow_input.text + '${end}'`, { flow_input: { text } });
+    expect(given === text + end).toBe(true);
+  }
+  expect(await evaluate("flow_input.text.length + 1", { flow_input: { text } })).toBe(text.length + 1);
+});
