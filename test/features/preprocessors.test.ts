@@ -357,6 +357,14 @@ describe("a flow's preprocessor", () => {
     expect(skipped.json()).toEqual({ n: 1 });
   });
 
+  test("is handed the arguments by name where it asks for these", async () => {
+    const content =
+      "export const preprocessor = (wm_trigger: any, n: number[], q: string) => ({ wm_trigger, n, q })";
+    const path = await push("u/admin/flow_named", content, [identity]);
+    const job = await completed(await startedAs(path, "?include_query=q&q=1"));
+    expect(job.result).toEqual({ wm_trigger: { kind: "webhook" }, n: [1], q: "1" });
+  });
+
   test("shows nobody what it was handed, of which nothing is left once it has run", async () => {
     const gate = { ...identity, suspend: { required_events: 1 } };
     const seen = raw("z", "export const main = (all: any) => all", {

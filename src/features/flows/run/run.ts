@@ -201,9 +201,14 @@ export async function reviveFrame(app: App, job: Job, parent: LiveFrame | undefi
   return { ...common, flow, iter: undefined, frame: value };
 }
 
-/** What a flow's expressions know as its input: until its preprocessor has run, what that is handed. */
-export function calledWith({ args, preprocessor_input, preprocessed }: Job): Record<string, unknown> {
-  return JSON.parse((preprocessed ? null : preprocessor_input) ?? args);
+/**
+ * What a flow's expressions know as its input. Until its preprocessor has run that is what it may ask for by name: the
+ * request as `event`, or the arguments and `wm_trigger`.
+ */
+export function calledWith({ args, preprocessor_input, preprocessed, trigger_kind }: Job): LiveFlow["input"] {
+  const input = JSON.parse(args);
+  if (preprocessed || preprocessor_input === null) return input;
+  return { ...input, wm_trigger: { kind: trigger_kind }, ...JSON.parse(preprocessor_input) };
 }
 
 /** An iteration or a branch of a module. The flow's early return may stand in a branch, which runs once. */
