@@ -51,13 +51,20 @@ export async function numberOf(
   extra: Extra = {},
 ): Promise<number> {
   const value = await transformed(move, field, transform, extra);
+  const number = asNumber(value, least);
+  if (number !== undefined) return number;
+  throw fault("InvalidNumber", `${field} ${noNumber(value, least)}`);
+}
+
+/** A number or its text; undefined when it is neither, or less than `least`. */
+export function asNumber(value: unknown, least: number): number | undefined {
   // Not Number(value): it makes 0 of null and of an empty text.
   const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
-  if (typeof number === "number" && number >= least) return number;
-  throw fault(
-    "InvalidNumber",
-    `${field} must be a number of at least ${least}, and is ${JSON.stringify(value)}`,
-  );
+  return typeof number === "number" && number >= least ? number : undefined;
+}
+
+export function noNumber(value: unknown, least: number): string {
+  return `must be a number of at least ${least}, and is ${JSON.stringify(value)}`;
 }
 
 /**

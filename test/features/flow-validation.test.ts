@@ -87,6 +87,23 @@ const REFUSED: [name: string, value: object, says: string][] = [
     "forloopflow cannot be run there",
   ],
   [
+    "a pause of less than nothing",
+    { modules: [{ ...step("a"), sleep: { type: "static", value: -5 } }] },
+    "step a, `sleep`: must be a number of at least 0, and is -5",
+  ],
+  [
+    "a time limit that is no number",
+    { modules: [{ ...raw("a", {}), timeout: { type: "static", value: "soon" } }] },
+    'step a, `timeout`: must be a number of at least 0, and is "soon"',
+  ],
+  [
+    "a loop that may run none at once",
+    {
+      modules: [loop("a", [{ id: "b", value: { ...loop("b", []).value, parallel: true, parallelism: 0 } }])],
+    },
+    "step b, `parallelism`: must be a number of at least 1, and is 0",
+  ],
+  [
     "an empty script",
     { modules: [raw("a", { content: " \n" })] },
     "step a, `content`: must be the script's code",

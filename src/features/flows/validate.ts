@@ -1,6 +1,7 @@
 /** What must hold of a flow before it is deployed, beyond its form. */
 import { BadRequest } from "../../errors.ts";
-import type { FlowModule, FlowValue } from "../../flow-engine/types.ts";
+import type { FlowModule, FlowValue, InputTransform } from "../../flow-engine/types.ts";
+import { asNumber, noNumber } from "../../flow-engine/values.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { checkExpressions, stepFault } from "./check.ts";
 import { bodiesOf, everyStep } from "./tree.ts";
@@ -72,6 +73,9 @@ function checkFields(module: FlowModule): void {
     if (module[field] === undefined || bodiesOf(module).length === 0) continue;
     throw stepFault(id, field, `a ${value.type} has none; set it on the steps inside of it`);
   }
+  checkNumber(id, "sleep", module.sleep, 0);
+  checkNumber(id, "timeout", module.timeout, 0);
+  if ("parallelism" in value) checkNumber(id, "parallelism", value.parallelism, 1);
   if (
     value.type === "forloopflow" &&
     value.iterator.type === "static" &&
@@ -92,6 +96,19 @@ function checkFields(module: FlowModule): void {
   } catch (cause) {
     throw stepFault(id, "path", (cause as Error).message);
   }
+}
+
+/** What an expression comes to, the run finds out; an input that nobody has filled in, too. */
+function checkNumber(
+  id: string,
+  field: string,
+  given: InputTransform | number | undefined,
+  least: number,
+): void {
+  if (given === undefined || (typeof given === "object" && given.type === "javascript")) return;
+  const value = typeof given === "object" ? (given.value ?? undefined) : given;
+  if (value === undefined || asNumber(value, least) !== undefined) return;
+  throw stepFault(id, field, noNumber(value, least));
 }
 
 function checkEarlyReturn({ modules, early_return }: FlowValue): void {
