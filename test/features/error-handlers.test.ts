@@ -318,6 +318,6 @@ test("the group of handlers has the rights that it is given, and no others", asy
   await deploy(ask, "acme", "u/admin/reads", code);
   await settle({ error_handler: "script/u/admin/reads" });
   expect((await handlerOf(await run("u/admin/boom"))).result[0]).toBe(404);
-  await expectOk(ask("POST", "/w/acme/folders/update/ops", { extra_perms: { "g/error_handler": false } }));
+  await expectOk(ask("POST", "/w/acme/acls/add/folder/ops", { owner: "g/error_handler", write: false }));
   expect((await handlerOf(await run("u/admin/boom"))).result).toEqual([200, '"the value"']);
 });

@@ -9,6 +9,7 @@ import type { Reader, Tx } from "../../database/database.ts";
 import { BadRequest } from "../../errors.ts";
 import { favorites } from "../favorites/tables.ts";
 import { folders } from "../folders/tables.ts";
+import { SERVER_GROUPS } from "../groups/server-groups.ts";
 import { groupMembers, groups, instanceGroups } from "../groups/tables.ts";
 import { inputs } from "../inputs/tables.ts";
 import { EVERYBODY, type Permissions } from "../permissions.ts";
@@ -36,6 +37,8 @@ export async function requireKnown(
   checkName(field, name);
   const short = name.slice(2);
   const isUser = name.startsWith("u/");
+  // What the server runs as these needs rights whether or not somebody is in them; only admins make them.
+  if (!isUser && SERVER_GROUPS.includes(short)) return;
   if (isUser ? await userExists(db, workspace_id, short) : await groupExists(db, workspace_id, short)) return;
   const what = isUser ? "user" : "group";
   throw new BadRequest(`body field \`${field}\`: there is no ${what} ${short} in workspace ${workspace_id}`);
