@@ -249,11 +249,10 @@ describe("a handler that fails", () => {
     const id = await run("u/admin/marked");
     const handler = await handlerOf(id);
     expect(handler.success).toBe(false);
-    const [alert] = await until(async () => {
-      const found = await alerts("error_handler_failed");
-      return found.length > 0 ? found : undefined;
-    }, "the alert");
-    expect(alert.message).toContain(handler.id);
+    const alert = await until(
+      async () => (await alerts("error_handler_failed")).find(({ message }) => message.includes(handler.id)),
+      "the alert",
+    );
     expect(alert.workspace_id).toBe("acme");
     await settle({ error_handler: HANDLER });
     await told();
