@@ -30,7 +30,10 @@ export class ChildOutput {
   #wanted = 0;
   #onFence: (() => void) | undefined;
   readonly #decoders = [new TextDecoder(), new TextDecoder()] as const;
-  #stdout = "";
+  /** The last line of stdout that is not empty, and what blank text came after it. */
+  #lastLine: string[] = [];
+  #lastLineLength = 0;
+  #lastLineEnded = false;
   readonly #carried: [string, string] = ["", ""];
   /** Made when there is something to mask: the log's text of each pipe. */
   readonly #masked: [MaskedText?, MaskedText?] = [];
@@ -48,12 +51,14 @@ export class ChildOutput {
     this.#last = "";
     this.#marks = 0;
     this.#wanted = 0;
-    this.#stdout = "";
+    this.#lastLine = [];
+    this.#lastLineLength = 0;
+    this.#lastLineEnded = false;
   }
 
   /** The last line printed on stdout that is not empty. */
   get lastStdoutLine(): string {
-    return this.#stdout.trimEnd().split("\n").at(-1) ?? "";
+    return lineAtEnd(this.#lastLine.join("").trimEnd());
   }
 
   /** The job has ended: what arrives late is nobody's. */
@@ -117,10 +122,18 @@ export class ChildOutput {
     return text.replaceAll("\0", "\ufffd");
   }
 
+  /** In pieces, since a line may be long and come in many. */
   #keepLastLine(text: string): void {
-    const whole = this.#stdout + text;
-    const end = whole.trimEnd().length;
-    this.#stdout = whole.slice(whole.lastIndexOf("\n", Math.max(0, end - 1)) + 1).slice(-MAX_LAST_LINE);
+    const end = text.trimEnd().length;
+    const newline = end === 0 ? -1 : text.lastIndexOf("\n", end - 1);
+    if (newline >= 0) this.#lastLine = [text.slice(newline + 1)];
+    else if (end > 0 && this.#lastLineEnded) this.#lastLine = [lineAtEnd(this.#lastLine.join("")), text];
+    else this.#lastLine.push(text);
+    this.#lastLineEnded = text.includes("\n", end) || (end === 0 && this.#lastLineEnded);
+    this.#lastLineLength = newline >= 0 ? text.length : this.#lastLineLength + text.length;
+    if (this.#lastLineLength <= 2 * MAX_LAST_LINE) return;
+    this.#lastLine = [this.#lastLine.join("").slice(-MAX_LAST_LINE)];
+    this.#lastLineLength = this.#lastLine[0]!.length;
   }
 
   #take(fd: 1 | 2, text: string, size: number): void {
@@ -195,6 +208,10 @@ export class ChildOutput {
     this.#last = (this.#last + kept).slice(-2_000);
     sink.onLog(kept);
   }
+}
+
+function lineAtEnd(text: string): string {
+  return text.slice(text.lastIndexOf("\n") + 1);
 }
 
 /** Whether the last line, not ended yet, could become a stream line. */
