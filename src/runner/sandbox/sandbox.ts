@@ -49,10 +49,10 @@ export interface Sandbox {
   commandFor(folders: ChildFolders, program: string[]): string[];
 }
 
-/** RLIMIT_…, of the same number on all processors that are built for. */
 /** From this version on Landlock itself keeps signals to what a script has started. */
 const SCOPED_SIGNALS = 6;
 
+/** RLIMIT_…, of the same number on all processors that are built for. */
 const FILE_SIZE = 1;
 const CORE = 4;
 const PROCESSES = 6;
@@ -126,7 +126,9 @@ export function createSandbox(
     ruleset: landlock > 0 ? rulesetOf(landlock, options.ports !== undefined) : undefined,
     ports: wallsOf(landlock).ports ? (options.ports ?? []).map(portRule) : [],
     filter: support.seccomp
-      ? Buffer.from(filterOf({ architecture, landlock, guarded })).toString("base64")
+      ? Buffer.from(
+          filterOf({ architecture, landlock, guarded, hasPorts: options.ports !== undefined }),
+        ).toString("base64")
       : undefined,
     capabilities: isSuperuser ? capabilitiesToDrop() : [],
     limits: [

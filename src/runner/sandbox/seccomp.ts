@@ -8,6 +8,8 @@ import { type Architecture, SYSCALLS, type Syscall } from "./syscalls.ts";
 const EPERM = 1;
 const EACCES = 13;
 const ENOSYS = 38;
+const EPROTONOSUPPORT = 93;
+const EOPNOTSUPP = 95;
 
 /** Instructions of classic BPF (linux/filter.h) and the answers of a filter (linux/seccomp.h). */
 const LOAD = 0x20;
@@ -30,6 +32,10 @@ const X32_BIT = 0x40000000;
 const AF_INET = 2;
 const AF_INET6 = 10;
 const AF_NETLINK = 16;
+const NETLINK_ROUTE = 0;
+/** Of the protocols of the internet (IPPROTO_…): what the kind of socket says, ICMP, TCP, UDP, ICMPv6, UDP-Lite. */
+const ASKED_ABOUT = [0, 1, 6, 17, 58, 136];
+const MSG_FASTOPEN = 0x20000000;
 const SOCK_TYPE_MASK = 0xf;
 const SOCK_STREAM = 1;
 const SOCK_SEQPACKET = 5;
@@ -73,6 +79,22 @@ const REFUSED: Syscall[] = [
   "add_key",
   "request_key",
   "keyctl",
+  // What is shared by a number belongs to the user, to whichever workspace a script is of, and outlasts its process.
+  "shmget",
+  "shmat",
+  "shmctl",
+  "semget",
+  "semop",
+  "semtimedop",
+  "semctl",
+  "msgget",
+  "msgsnd",
+  "msgrcv",
+  "msgctl",
+  "mq_open",
+  // They tell the names of files in folders that Landlock lets nobody list.
+  "inotify_add_watch",
+  "fanotify_init",
 ];
 
 /** Programs do without these when a kernel does not have them; their arguments cannot be judged from here. */
@@ -84,18 +106,27 @@ const SCHEDULING: Syscall[] = ["sched_setscheduler", "sched_setparam", "sched_se
 /** Calls that signal a process whose id is their first argument. */
 const SIGNALS: Syscall[] = ["kill", "tkill", "tgkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open"];
 
+/** Calls that connect while they send (TCP Fast Open), which Landlock is not asked about; which argument their flags are. */
+const SENDING: [Syscall, number][] = [
+  ["sendto", 3],
+  ["sendmsg", 2],
+  ["sendmmsg", 3],
+];
+
 export interface FilterOptions {
   architecture: Architecture;
   /** Landlock's version; 0 without it. */
   landlock: number;
   /** Processes that may not be signalled. */
   guarded: number[];
+  /** Landlock lets TCP connect to named ports only. */
+  hasPorts: boolean;
 }
 
 type Instruction = [code: number, whenTrue: number, whenFalse: number, value: number];
 
 /** @returns the program's bytes: eight for each instruction (struct sock_filter) */
-export function filterOf({ architecture, landlock, guarded }: FilterOptions): Uint8Array {
+export function filterOf({ architecture, landlock, guarded, hasPorts }: FilterOptions): Uint8Array {
   const numbers = SYSCALLS[architecture];
   const program: Instruction[] = [
     [LOAD, 0, 0, ARCHITECTURE],
@@ -108,13 +139,15 @@ export function filterOf({ architecture, landlock, guarded }: FilterOptions): Ui
   const on = (call: Syscall, body: Instruction[]) =>
     program.push([EQUALS, 0, body.length, numbers[call]], ...body);
 
-  on("socket", oneOf(argument(0), [AF_INET, AF_INET6, AF_NETLINK], EACCES));
+  on("socket", socketsOf(hasPorts));
+  if (hasPorts)
+    for (const [call, flags] of SENDING) on(call, noBit(argument(flags), MSG_FASTOPEN, EOPNOTSUPP));
   on("socketpair", [
     [LOAD, 0, 0, argument(1)],
     [AND, 0, 0, SOCK_TYPE_MASK],
     ...oneOfLoaded([SOCK_STREAM, SOCK_SEQPACKET], EACCES),
   ]);
-  on("clone", [[LOAD, 0, 0, argument(0)], [ANY_BIT, 0, 1, NEW_NAMESPACES], refuse(EPERM), allow()]);
+  on("clone", noBit(argument(0), NEW_NAMESPACES, EPERM));
   // The limits of any process of the same user could be set otherwise.
   on("prlimit64", oneOf(argument(0), [0], EPERM));
   // Nor may others of the user be slowed down.
@@ -139,6 +172,24 @@ export function filterOf({ architecture, landlock, guarded }: FilterOptions): Ui
   for (const call of UNKNOWN) on(call, [refuse(ENOSYS)]);
   program.push(allow());
   return encoded(program);
+}
+
+/**
+ * Sockets of the internet, and those that tell the machine's addresses. Where ports are named, only of protocols for
+ * which Landlock is asked, or which the page on security says are open: TCP by several ways (MPTCP) is neither.
+ */
+function socketsOf(hasPorts: boolean): Instruction[] {
+  const routes = oneOf(argument(2), [NETLINK_ROUTE], EACCES);
+  const internet = hasPorts ? oneOf(argument(2), ASKED_ABOUT, EPROTONOSUPPORT) : [allow()];
+  return [
+    [LOAD, 0, 0, argument(0)],
+    [EQUALS, 0, routes.length, AF_NETLINK],
+    ...routes,
+    [EQUALS, 2, 0, AF_INET],
+    [EQUALS, 1, 0, AF_INET6],
+    refuse(EACCES),
+    ...internet,
+  ];
 }
 
 /** What names a process by its id: PRIO_PROCESS, IOPRIO_WHO_PROCESS. */
@@ -168,6 +219,11 @@ function oneOfLoaded(values: number[], errno: number): Instruction[] {
 function noneOf(offset: number, values: number[], errno: number): Instruction[] {
   const tests = values.map((value, index): Instruction => [EQUALS, values.length - index, 0, value]);
   return [[LOAD, 0, 0, offset], ...tests, allow(), refuse(errno)];
+}
+
+/** Refuses the call when an argument has one of these bits. */
+function noBit(offset: number, bits: number, errno: number): Instruction[] {
+  return [[LOAD, 0, 0, offset], [ANY_BIT, 0, 1, bits], refuse(errno), allow()];
 }
 
 function encoded(program: Instruction[]): Uint8Array {
