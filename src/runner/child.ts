@@ -4,6 +4,7 @@ import { mkdirSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
+import { CHANNEL_ENVIRONMENT, type Channel, openChannel } from "./channel.ts";
 import type { Guard } from "./guard.ts";
 import { ChildOutput } from "./output.ts";
 import type { Exec, FromChild, Load, ToChild } from "./protocol.ts";
@@ -35,8 +36,10 @@ export interface Child {
   /** Set by whoever waits for the next message. */
   onMessage: ((message: FromChild) => void) | undefined;
   onExit: ((exit: ChildExit) => void) | undefined;
-  /** The script closed its side of the channel: the child can neither be told nor tell anything any more. */
-  onDisconnect: (() => void) | undefined;
+  /**
+   * The channel is closed, by the script or for what it sent: the child can neither be told nor tell anything any more.
+   */
+  onDisconnect: ((problem: string | undefined) => void) | undefined;
   readonly exited: ChildExit | undefined;
   send(message: ToChild): void;
   /** Ends it with everything below it, and removes its folder. */
@@ -50,6 +53,8 @@ export interface LaunchOptions {
   sandbox: Sandbox;
   /** What it is let at beside its own folders. */
   reach?: Reach;
+  /** Most bytes of one message of the child. */
+  max_message_bytes: number;
 }
 
 /** How long the pipes of an ended child are waited for, should somebody hold them open. */
@@ -75,7 +80,8 @@ export function baseEnvironment(folder: string): Record<string, string> {
  * Starts a blank child. Everything that runs user code is started here and nowhere else.
  * @throws when the system refuses to start a process
  */
-export function launch({ runtime, directory, guard, sandbox, reach = {} }: LaunchOptions): Child {
+export function launch(options: LaunchOptions): Child {
+  const { runtime, directory, guard, sandbox, reach = {} } = options;
   const place = join(directory, "children", randomBytes(8).toString("hex"));
   const folder = join(place, "job");
   const code = join(place, "code");
@@ -108,7 +114,7 @@ export function launch({ runtime, directory, guard, sandbox, reach = {} }: Launc
       return exited;
     },
     send(message) {
-      subprocess.send(message);
+      channel.send(message);
     },
     async destroy() {
       child.token?.revoke();
@@ -122,20 +128,13 @@ export function launch({ runtime, directory, guard, sandbox, reach = {} }: Launc
 
   const program = [process.execPath, "--no-install", runtime.typescript];
   let subprocess: Subprocess<"ignore", "pipe", "pipe">;
+  let channel: Channel;
   try {
     subprocess = Bun.spawn(sandbox.commandFor({ job: folder, code, reach }, program), {
       cwd: folder,
-      env: { ...environment, BUN_BE_BUN: "1" },
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: "pipe",
+      env: { ...environment, ...CHANNEL_ENVIRONMENT, BUN_BE_BUN: "1" },
+      stdio: ["ignore", "pipe", "pipe", "pipe"],
       detached: true,
-      serialization: "json",
-      ipc: (message) => {
-        // User code can write to the channel too.
-        if (typeof message === "object" && message !== null) child.onMessage?.(message as FromChild);
-      },
-      onDisconnect: () => child.onDisconnect?.(),
       onExit: ({ pid }, code, signal) => {
         exited = { code, signal: signal === null ? null : nameOfSignal(signal) };
         guard.remove(pid);
@@ -143,6 +142,7 @@ export function launch({ runtime, directory, guard, sandbox, reach = {} }: Launc
         // What it wrote before it ended is still in the pipes; strays that hold them open are ended first.
         void guard.sweep().then(async () => {
           await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, DRAIN_MS))]);
+          channel.close();
           child.onExit?.(exited!);
         });
       },
@@ -152,10 +152,15 @@ export function launch({ runtime, directory, guard, sandbox, reach = {} }: Launc
     void removeFolder(place).catch(() => {});
     throw cause;
   }
+  channel = openChannel({
+    descriptor: subprocess.stdio[3] as unknown as number,
+    max_bytes: options.max_message_bytes,
+    onMessage: (message) => child.onMessage?.(message),
+    onClose: (problem) => child.onDisconnect?.(problem),
+  });
   if (!exited) guard.add(subprocess.pid);
-  void Promise.allSettled([pump(subprocess.stdout, 1, output), pump(subprocess.stderr, 2, output)]).then(
-    announceClosed,
-  );
+  const pipes = [pump(subprocess.stdout, 1, output), pump(subprocess.stderr, 2, output), channel.closed];
+  void Promise.allSettled(pipes).then(announceClosed);
   return child;
 }
 
@@ -179,7 +184,21 @@ export function nextMessage<T extends FromChild["t"]>(
       if ((kinds as string[]).includes(message.t)) resolve(message as Extract<FromChild, { t: T }>);
     };
     child.onExit = (exit) => reject(new ChildEnded(exit));
+    // A process that ends loses its channel first: how it ended says more.
+    child.onDisconnect = (problem) =>
+      setTimeout(
+        () => reject(new LoadFault({ name: "ExecutionErr", message: lostChannel(problem) })),
+        CHANNEL_MS,
+      );
   });
+}
+
+/** How long a process without a channel is given to turn out to have ended. */
+export const CHANNEL_MS = 500;
+
+/** What a job without a channel fails with. @param problem what the process did wrong with it */
+export function lostChannel(problem = "closed its connection to the server before it returned"): string {
+  return `the script's process ${problem}`;
 }
 
 /** The child is gone before it could answer. */

@@ -1,7 +1,16 @@
 /** One run of one job in one child, from its start to its outcome. */
 import { SvcError } from "../errors.ts";
+import { faultOf } from "./answer.ts";
 import type { Child } from "./child.ts";
-import { baseEnvironment, ChildEnded, type ChildExit, LoadFault, loadVersion } from "./child.ts";
+import {
+  baseEnvironment,
+  CHANNEL_MS,
+  ChildEnded,
+  type ChildExit,
+  LoadFault,
+  loadVersion,
+  lostChannel,
+} from "./child.ts";
 import { stopElsewhere } from "./elsewhere.ts";
 import type { OutputSink } from "./output.ts";
 import type { Done, Exec, FromChild, Load, Referred, Run } from "./protocol.ts";
@@ -16,9 +25,6 @@ import type { VersionFiles } from "./version-files.ts";
 
 /** End marks that do not come: the script closed its own stdout or stderr. */
 const FENCE_MS = 1_000;
-
-/** How long a process without a channel is given to turn out to have ended. */
-const CHANNEL_MS = 500;
 
 interface JobRunOptions {
   request: RunRequest;
@@ -48,11 +54,15 @@ export class JobRun implements Watched {
   /** Why the child is being ended; what it says from then on does not count. */
   #stopping = false;
 
+  /** A preprocessor's arguments are followed once. */
+  #mayRefer: boolean;
+
   /** Its child takes no other job. */
   retired = false;
 
   constructor(options: JobRunOptions) {
     this.#o = options;
+    this.#mayRefer = options.request.preprocessor_input !== undefined;
   }
 
   get key(): string {
@@ -144,7 +154,7 @@ export class JobRun implements Watched {
     child.output.begin(this.#sink());
     this.#maskArguments(child);
     child.onMessage = (message) => this.#onMessage(message);
-    child.onDisconnect = () => this.#channelLost();
+    child.onDisconnect = (problem) => this.#channelLost(problem);
     child.onExit = (exit) => this.#settle(this.#exitOutcome(exit), false);
     if (child.exited) {
       this.#settle(this.#exitOutcome(child.exited), false);
@@ -197,8 +207,9 @@ export class JobRun implements Watched {
   }
 
   /** A process that ends loses its channel first: how it ended says more. */
-  #channelLost(): void {
-    setTimeout(() => this.#end(lostChannel()), CHANNEL_MS);
+  #channelLost(problem?: string): void {
+    const error = { name: "ExecutionErr", message: lostChannel(problem) };
+    setTimeout(() => this.#end({ kind: "failure", error }), CHANNEL_MS);
   }
 
   #sink(): OutputSink {
@@ -234,11 +245,18 @@ export class JobRun implements Watched {
   #onMessage(message: FromChild): void {
     if (this.#stopping) return;
     // User code can reach the channel too: what arrives is taken for what it is only when it looks like it.
-    if (message.t === "stream" && typeof message.text === "string") this.#onStream(message.text);
-    if (message.t === "refer" && typeof message.args === "string") void this.#refer(message.args);
+    if (message.t === "stream" && typeof message.text === "string") {
+      // No database takes NULs.
+      this.#onStream(message.text.replaceAll("\0", "\ufffd"));
+    }
+    if (message.t === "refer" && typeof message.args === "string" && this.#mayRefer) {
+      this.#mayRefer = false;
+      void this.#refer(message.args);
+    }
     if (message.t !== "done") return;
-    if (!isDone(message)) {
-      const error = { name: "ExecutionErr", message: "the script's process answered what is no result" };
+    const fault = faultOf(message, this.#o.options.max_result_bytes);
+    if (fault !== undefined) {
+      const error = { name: "ExecutionErr", message: `the script's process answered ${fault}` };
       this.#end({ kind: "failure", error });
       return;
     }
@@ -260,7 +278,9 @@ export class JobRun implements Watched {
     const child = this.#child!;
     const isShared = this.#o.request.version.isolation === "shared";
     const reusable = isShared && !done.leftovers && !child.output.secrets.crowded;
-    const facts = { preprocessed_args: done.preprocessed_args, mem_peak_kb: done.mem_peak_kb };
+    const hasPreprocessor = this.#o.request.preprocessor_input !== undefined;
+    const preprocessed_args = hasPreprocessor ? done.preprocessed_args : undefined;
+    const facts = { preprocessed_args, mem_peak_kb: done.mem_peak_kb };
     const outcome: RunOutcome = done.error
       ? { kind: "failure", error: child.output.secrets.maskedIn(done.error), ...facts }
       : { kind: "success", result: done.result ?? "null", ...facts };
@@ -378,30 +398,6 @@ function withToken(
   child: Child,
 ): string {
   return token_placeholder ? args.replaceAll(token_placeholder, child.token!.value) : args;
-}
-
-function lostChannel(): RunOutcome {
-  const message = "the script's process closed its connection to the server before it returned";
-  return { kind: "failure", error: { name: "ExecutionErr", message } };
-}
-
-function isDone(message: Done): boolean {
-  const { result, error, preprocessed_args, fence, mem_peak_kb } = message;
-  if (mem_peak_kb !== undefined && !(Number.isInteger(mem_peak_kb) && mem_peak_kb >= 0)) return false;
-  if (typeof fence !== "number" || fence < 0 || fence > 3) return false;
-  if (error !== undefined && (typeof error?.name !== "string" || typeof error.message !== "string"))
-    return false;
-  return [result, preprocessed_args].every((text) => text === undefined || isJson(text));
-}
-
-function isJson(text: unknown): boolean {
-  if (typeof text !== "string") return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function extension(file: string): string {

@@ -6,6 +6,7 @@
 import { mkdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { maxMessageBytes } from "./answer.ts";
 import { type Child, launch } from "./child.ts";
 import { type Guard, startGuard } from "./guard.ts";
 import { JobRun } from "./job-run.ts";
@@ -68,7 +69,8 @@ export function createRunner(options: RunnerOptions): Runner {
   let weighedAt = 0;
 
   function start(reach: Reach = {}): Child {
-    const child = launch({ runtime, directory, guard, sandbox, reach });
+    const max_message_bytes = maxMessageBytes(options.max_result_bytes);
+    const child = launch({ runtime, directory, guard, sandbox, reach, max_message_bytes });
     started_total++;
     children.add(child);
     return child;

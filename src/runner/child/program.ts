@@ -348,7 +348,8 @@ function toError(cause: unknown): JobError {
     const message = typeof cause === "string" ? cause : (safeJson(cause) ?? String(cause));
     return { name: "Error", message: message.slice(0, MAX_ERROR) };
   }
-  const error: JobError = { name: cause.name, message: (cause.message || String(cause)).slice(0, MAX_ERROR) };
+  const name = String(cause.name).slice(0, MAX_ERROR);
+  const error: JobError = { name, message: (cause.message || String(cause)).slice(0, MAX_ERROR) };
   const stack = userFrames((cause.stack ?? "").slice(0, MAX_ERROR));
   if (stack) error.stack = stack;
   const extra: Record<string, unknown> = {};
@@ -360,7 +361,10 @@ function toError(cause: unknown): JobError {
   if (text && text.length <= MAX_ERROR) error.extra = JSON.parse(text);
   // What the bundler says of a file that does not parse stands in `errors` of an AggregateError.
   if (cause instanceof AggregateError)
-    error.message += cause.errors.map((each) => `\n${String(each)}`).join("");
+    error.message = (error.message + cause.errors.map((each) => `\n${String(each)}`).join("")).slice(
+      0,
+      MAX_ERROR,
+    );
   return error;
 }
 
