@@ -4,7 +4,6 @@
  * time; a child that died, timed out, was canceled or left something running is never used again.
  */
 import { mkdirSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { maxMessageBytes } from "./answer.ts";
 import { type Child, launch } from "./child.ts";
@@ -12,8 +11,9 @@ import { type Guard, startGuard } from "./guard.ts";
 import { JobRun } from "./job-run.ts";
 import { removeFolder } from "./remove-folder.ts";
 import { type RuntimeFiles, writeRuntimeFiles } from "./runtime-files.ts";
-import { residentBytes } from "./sandbox/process-tree.ts";
+import { createRest } from "./sandbox/rest.ts";
 import { createSandbox, type Reach, type Sandbox } from "./sandbox/sandbox.ts";
+import type { Storing } from "./sandbox/storage-watch.ts";
 import { createWatch } from "./sandbox/watch.ts";
 import { makeShared, sharedFolder } from "./shared-folder.ts";
 import type { Runner, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
@@ -23,6 +23,7 @@ const SWEEP_MS = 50;
 /** Starting a process takes a moment of the server's thread: the job that took the blank child comes first. */
 const REPLENISH_MS = 25;
 const WEIGH_MS = 1_000;
+const MB = 1024 * 1024;
 /** Taken for granted until jobs have shown how long they are. */
 const INITIAL_AVERAGE_MS = 20;
 
@@ -59,6 +60,7 @@ export function createRunner(options: RunnerOptions): Runner {
   let guard: Guard;
   let sandbox: Sandbox;
   const watch = createWatch(directory);
+  const rest = createRest();
   let sweeper: ReturnType<typeof setInterval> | undefined;
   let stopped = false;
   let started_total = 0;
@@ -195,21 +197,51 @@ export function createRunner(options: RunnerOptions): Runner {
   function sweep(): void {
     const now = performance.now();
     for (const job of running) job.checkDeadline(now);
-    watch.look(now, running);
+    watch.look(now, running, storingIdle());
     for (const list of idle.values()) {
       for (const child of [...list]) if (now - child.idle_since > options.idle_timeout_ms) discard(child);
     }
     if (now - weighedAt > WEIGH_MS) weighIdle(now);
   }
 
-  /** What a job has left in the memory of its process counts for the next one: a process that is half full goes. */
+  /** What a job has left in its process counts for the next one: a process that is half full goes, and one that works. */
   function weighIdle(now: number): void {
     weighedAt = now;
-    const most = (options.limits.memory_mb * 1024 * 1024) / 2;
-    if (most === 0) return;
-    for (const list of [...idle.values()]) {
-      for (const child of [...list]) if (residentBytes(child.pid) > most) discard(child);
+    const waiting = [...idle.values()].flat();
+    const most = (options.limits.memory_mb * MB) / 2;
+    const restless = new Set(
+      rest.restless(
+        waiting.map(({ pid }) => pid),
+        now,
+        most,
+      ),
+    );
+    for (const child of waiting) if (restless.has(child.pid)) discard(child);
+  }
+
+  /** What the jobs of a process have stored is its own for as long as it waits: a process that goes on storing goes. */
+  function* storingIdle(): Generator<Storing> {
+    const { limits } = options;
+    for (const list of idle.values()) {
+      for (const child of list) {
+        yield { pid: child.pid, folders: [child.folder], limits, fail: () => discardIdle(child) };
+      }
     }
+  }
+
+  /** Unless it was given a job in between. */
+  function discardIdle(child: Child): void {
+    if (child.key !== undefined && idle.get(child.key)?.includes(child)) discard(child);
+  }
+
+  /** Folders of children of a server before this one. Whatever a script has made of its own, the server starts. */
+  async function removeLeftBehind(): Promise<void> {
+    const folder = join(directory, "children");
+    await removeFolder(folder).catch((cause) =>
+      log("error", `${folder} holds what scripts have left and could not be removed: remove it by hand`, {
+        error: String(cause),
+      }),
+    );
   }
 
   function retire(match: Parameters<Runner["retire"]>[0]): void {
@@ -222,14 +254,13 @@ export function createRunner(options: RunnerOptions): Runner {
   return {
     async start() {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
-      // Folders of children that a server before this one left behind.
-      await removeFolder(join(directory, "children"));
+      await removeLeftBehind();
       mkdirSync(join(directory, "dependencies"), { recursive: true, mode: 0o700 });
       runtime = writeRuntimeFiles(directory);
       sandbox = createSandbox(
         {
           ...options.sandbox,
-          max_file_bytes: options.limits.disk_mb * 1024 * 1024,
+          max_file_bytes: options.limits.disk_mb * MB,
           max_children: options.max_children,
           data_dir: dirname(directory),
         },
@@ -268,7 +299,7 @@ export function createRunner(options: RunnerOptions): Runner {
       for (const list of [...idle.values()]) {
         for (const child of [...list]) if (child.shared === name) discard(child);
       }
-      rm(sharedFolder(directory, name), { recursive: true, force: true }).catch((cause) =>
+      removeFolder(sharedFolder(directory, name)).catch((cause) =>
         log("warn", "a folder that jobs shared could not be removed", { error: String(cause) }),
       );
     },

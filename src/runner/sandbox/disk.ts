@@ -1,32 +1,58 @@
 /** What a folder takes on its disk. */
-import { statfsSync } from "node:fs";
+import { type Stats, statfsSync } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { within } from "../path-bytes.ts";
 
-const BLOCK = 512;
+/** Bytes that a block is, whatever the disk's own are (stat(2)). */
+export const BLOCK = 512;
 
-/** Free bytes on the disk that a path is on, for who is not the superuser. */
-export function freeBytes(path: string): number {
-  const { bavail, bsize } = statfsSync(path);
-  return bavail * bsize;
+export interface Room {
+  bytes: number;
+  /** How many more files can be made; 0 where the disk does not say. */
+  files: number;
+}
+
+export interface Taken {
+  bytes: number;
+  files: number;
+  /** A folder could not be looked into: its maker has closed it, or it is deeper than a path can be long. */
+  is_hidden: boolean;
+}
+
+/** What is free on the disk that a path is on, for who is not the superuser; undefined when it does not say. */
+export function freeRoom(path: string): Room | undefined {
+  try {
+    const { bavail, bsize, ffree } = statfsSync(path);
+    return { bytes: bavail * bsize, files: ffree };
+  } catch {
+    return undefined;
+  }
 }
 
 /**
- * Bytes that a folder takes with everything in it; links are not followed, holes in files do not count.
- * @param enough where counting ends: the folder takes at least that · @param most files after which it ends too
+ * What a folder takes with everything in it; links are not followed, holes in files do not count.
+ * @param most where counting ends: the folder takes more than that
  */
-export async function folderBytes(folder: string, enough: number, most: number): Promise<number> {
-  const folders = [folder];
-  let bytes = 0;
-  let files = 0;
-  for (let path = folders.pop(); path !== undefined; path = folders.pop()) {
-    for (const entry of await readdir(path, { withFileTypes: true }).catch(() => [])) {
-      const name = join(path, entry.name);
-      const stats = await lstat(name).catch(() => undefined);
-      bytes += (stats?.blocks ?? 0) * BLOCK;
-      if (++files > most || bytes > enough) return bytes;
-      if (entry.isDirectory()) folders.push(name);
+export async function folderTakes(folder: string, most: { bytes: number; files: number }): Promise<Taken> {
+  const folders: Buffer[] = [Buffer.from(folder)];
+  const taken: Taken = { bytes: 0, files: 0, is_hidden: false };
+  const hide = (cause: NodeJS.ErrnoException) => {
+    // What is gone in between is not hidden.
+    if (cause.code !== "ENOENT" && cause.code !== "ENOTDIR") taken.is_hidden = true;
+  };
+  for (let path = folders.pop(); path; path = folders.pop()) {
+    const names = await readdir(path, { encoding: "buffer" }).catch((cause) => {
+      hide(cause);
+      return [];
+    });
+    for (const name of names) {
+      const inner = within(path, name);
+      const stats: Stats | undefined = await lstat(inner).catch((cause) => void hide(cause));
+      taken.bytes += (stats?.blocks ?? 0) * BLOCK;
+      taken.files++;
+      if (taken.files > most.files || taken.bytes > most.bytes) return taken;
+      if (stats?.isDirectory()) folders.push(inner);
     }
   }
-  return bytes;
+  return taken;
 }
