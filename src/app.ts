@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Config } from "./config.ts";
 import type { App } from "./context.ts";
 import { followClock } from "./database/clock.ts";
-import { connect } from "./database/connect.ts";
+import { connect, outageAtStart } from "./database/connect.ts";
 import { migrate } from "./database/migrate.ts";
 import { followQuestions } from "./events/asking.ts";
 import { createEvents } from "./events/events.ts";
@@ -27,11 +27,12 @@ import { recordChange } from "./features/webhooks/outbox.ts";
 import { readGroupTags, takenTags } from "./features/workers/group-tags.ts";
 import { startPresence } from "./features/workers/presence.ts";
 import { resolveMember } from "./features/workspaces/members.ts";
+import { checkInstanceKey } from "./features/workspaces/secrets.ts";
 import { startUsage } from "./features/workspaces/usage.ts";
 import type { Hooks } from "./http/execute.ts";
 import { mount } from "./http/server.ts";
 import { backgroundSettled } from "./lib/background.ts";
-import { loadInstanceKey } from "./lib/instance-key.ts";
+import { loadInstanceKey, needInstanceKey } from "./lib/instance-key.ts";
 import { createLog } from "./lib/log.ts";
 import { createMeters, tally } from "./lib/meters.ts";
 import { createQueue } from "./queue/queue.ts";
@@ -108,10 +109,11 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
     for (const stop of started.reverse()) await stop();
   };
   try {
+    if (role === "worker") needInstanceKey(config.data_dir, config.secret_key);
     app.instanceKey = loadInstanceKey(config.data_dir, config.secret_key);
     const applied = await migrate(db).catch((cause) => {
       keepFailedMigration(app, cause);
-      throw cause;
+      throw outageAtStart(config, cause) ?? cause;
     });
     if (applied.length > 0) log.debug({ migrations: applied }, "the database was brought up to date");
     const clock = await followClock(db, log);
@@ -125,6 +127,13 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
     app.settings = await openSettings(app);
     started.push(async () => app.settings.stop());
     started.push(() => backgroundSettled(app));
+    await checkInstanceKey(app).catch((cause) => {
+      if (role === "worker") throw cause;
+      log.error(
+        { error: String(cause) },
+        "no stored secret can be read: this server has another instance key",
+      );
+    });
 
     app.runner = createRunner({
       directory: join(config.data_dir, "runner"),

@@ -11,6 +11,8 @@ interface Setting {
   kind: "text" | "number" | "secret";
   default: string | number | undefined;
   meaning: string;
+  /** The least that a number may be; left out, 0. */
+  least?: number;
   /** The only values there are; left out, any text will do. */
   oneOf?: readonly string[];
 }
@@ -72,6 +74,7 @@ export const SETTINGS = {
     variable: "SVC_LEASE_S",
     kind: "number",
     default: 30,
+    least: 1,
     meaning: "seconds without a sign of life after which a worker's jobs are given to another (PostgreSQL)",
   },
   max_children: {
@@ -377,8 +380,9 @@ export function loadConfig(
     const given = overrides[name] ?? text ?? setting.default;
     sources[name] = overrides[name] !== undefined ? "flag" : text !== undefined ? "environment" : "default";
     config[name] = setting.kind === "number" ? Number(given) : given;
-    if (setting.kind === "number" && !(Number.isFinite(config[name]) && Number(config[name]) >= 0)) {
-      problems.push(`${setting.variable}=${given}: must be a number, 0 or more (${setting.meaning})`);
+    const { least = 0 } = setting;
+    if (setting.kind === "number" && !(Number.isFinite(config[name]) && Number(config[name]) >= least)) {
+      problems.push(`${setting.variable}=${given}: must be a number, ${least} or more (${setting.meaning})`);
     }
     if (setting.oneOf && !setting.oneOf.includes(String(given))) {
       problems.push(`${setting.variable}=${given}: must be one of ${setting.oneOf.join(", ")}`);

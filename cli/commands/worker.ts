@@ -23,6 +23,7 @@ export default leaf("worker", "run jobs of the servers that share a PostgreSQL",
     ),
   )
   .action(async (options: WorkerOptions) => {
+    refuseEmpty(options);
     const config = loadConfig({
       data_dir: options.dataDir,
       host: "127.0.0.1",
@@ -51,3 +52,13 @@ export default leaf("worker", "run jobs of the servers that share a PostgreSQL",
     }
     await untilToldToStop(() => server.stop());
   });
+
+/** What is left empty by a variable that is not set would otherwise mean every job. */
+function refuseEmpty({ tags, group }: WorkerOptions): void {
+  if (tags !== undefined && !tags.split(",").some((tag) => tag.trim() !== "")) {
+    throw usageError("--tags names no tag", "give tags such as gpu,large, or leave it out to run all jobs");
+  }
+  if (group !== undefined && group.trim() === "") {
+    throw usageError("--group names no group", "give a name such as runners, or leave it out");
+  }
+}

@@ -1,6 +1,8 @@
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
+import { BadRequest, Unavailable } from "../errors.ts";
 import type { Database } from "./database.ts";
+import { isOutage } from "./failure.ts";
 import { dialect } from "./kit.ts";
 import { refuseMoved } from "./moved.ts";
 
@@ -25,12 +27,13 @@ export interface ConnectOptions {
 
 /**
  * Opens the process's database: the file in the data directory, or the PostgreSQL server of DATABASE_URL.
- * @throws Conflict when the file's instance has moved to PostgreSQL
+ * @throws Conflict when the file's instance has moved to PostgreSQL, BadRequest when the URL is none of a PostgreSQL
  */
 export async function connect(options: ConnectOptions): Promise<Database> {
   if (dialect === "postgres") {
     const { openPostgres } = await import("./postgres.ts");
     const { database_url, max_connections, lease_s } = options;
+    checkPostgresUrl(database_url!, "DATABASE_URL");
     const most = lease_s === undefined ? {} : { max_pause_ms: lease_s * 1000 };
     return openPostgres({ url: database_url!, max_connections, ...most });
   }
@@ -40,4 +43,32 @@ export async function connect(options: ConnectOptions): Promise<Database> {
   const path = join(options.data_dir, "svc.db");
   keepPrivate(path);
   return openSqlite({ path, max_bytes: options.max_bytes });
+}
+
+/** @param what the URL is called for people. @throws BadRequest */
+export function checkPostgresUrl(url: string, what: string): void {
+  if (/^postgres(ql)?:\/\//.test(url) && URL.canParse(url)) return;
+  throw new BadRequest(`${what} is not the URL of a PostgreSQL database`, {
+    hint: "it reads postgres://user:password@host:5432/database",
+  });
+}
+
+/** What a process says that cannot begin because its PostgreSQL cannot be used; undefined for other causes. */
+export function outageAtStart(
+  { database_url }: { database_url: string | undefined },
+  thrown: unknown,
+): Unavailable | undefined {
+  if (database_url === undefined || !isOutage(thrown)) return undefined;
+  return outageAt(database_url, thrown);
+}
+
+/** @param url of the database, whose user and password are told to nobody */
+export function outageAt(url: string, thrown: unknown): Unavailable {
+  const { host, pathname } = new URL(url);
+  let root = thrown as Error;
+  while (root.cause instanceof Error) root = root.cause;
+  return new Unavailable(`the database ${host}${pathname} cannot be used: ${root.message}`, {
+    cause: thrown,
+    hint: "is its URL right, and does PostgreSQL run there and let this user in?",
+  });
 }

@@ -1,7 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Internal } from "../errors.ts";
+import { BadRequest, Internal } from "../errors.ts";
+
+/** @throws BadRequest when the key that others share is not there: one that is made here would open nothing of theirs */
+export function needInstanceKey(data_dir: string, secret_key: string | undefined): void {
+  const path = join(data_dir, "instance.key");
+  if (secret_key || existsSync(path)) return;
+  throw new BadRequest("a worker needs the instance key of the servers whose jobs it runs, and has none", {
+    hint: `set SVC_SECRET_KEY as it is set for them, or put their instance.key at ${path}`,
+  });
+}
 
 /**
  * The key that wraps the workspaces' keys, 32 bytes: of the setting when there is one, else of a file in the data

@@ -6,6 +6,8 @@
 import { join } from "node:path";
 import { BadRequest, SvcError, Unavailable } from "../../errors.ts";
 import { lockDirectory } from "../../lib/directory-lock.ts";
+import { outageAt } from "../connect.ts";
+import { isOutage } from "../failure.ts";
 import { migrations } from "../migrations/index.ts";
 import { type MoveNote, movedNote, noteMove, removeMoveNote } from "../moved.ts";
 import type { Place, Progress } from "./backup.ts";
@@ -46,7 +48,9 @@ export async function moveToPostgres(
     const snapshot = snapshotSqlite(join(data_dir, "svc.db"));
     try {
       const began = performance.now();
-      const filling = await openTarget(snapshot, url, options.force);
+      const filling = await openTarget(snapshot, url, options.force).catch((cause) => {
+        throw isOutage(cause) ? outageAt(url, cause) : cause;
+      });
       const progress: Progress = { at: "", rows: 0, files: 0 };
       try {
         await copy(snapshot, filling, progress, options.onProgress);

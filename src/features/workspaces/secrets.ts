@@ -129,6 +129,19 @@ function unwrap(app: App, workspace_id: string, wrapped: string): WorkspaceKey {
   return { text, bytes: new Uint8Array(createHash("sha256").update(text).digest()), wrapped };
 }
 
+/**
+ * Whether the instance key is the one that this database's workspaces were made with, as far as there are any.
+ * @throws Internal when it is another one: no secret could be read, and jobs would fail
+ */
+export async function checkInstanceKey(app: App): Promise<void> {
+  const [row] = await app.db.read
+    .select({ id: workspaces.id, wrapped_key: workspaces.wrapped_key })
+    .from(workspaces)
+    .orderBy(workspaces.id)
+    .limit(1);
+  if (row) unwrap(app, row.id, row.wrapped_key);
+}
+
 /** The key as the database has it now. */
 export async function currentKey(app: App, db: Reader, workspace_id: string): Promise<WorkspaceKey> {
   const wrapped = await readWrapped(db, workspace_id);
