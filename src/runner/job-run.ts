@@ -1,27 +1,21 @@
 /** One run of one job in one child, from its start to its outcome. */
-import { SvcError } from "../errors.ts";
 import { faultOf } from "./answer.ts";
-import type { Child } from "./child.ts";
-import {
-  baseEnvironment,
-  CHANNEL_MS,
-  ChildEnded,
-  type ChildExit,
-  LoadFault,
-  loadVersion,
-  lostChannel,
-} from "./child.ts";
+import { CHANNEL_MS, type Child, type ChildExit } from "./child.ts";
+import { firstEnvironment, startVersion } from "./cold-start.ts";
 import { stopElsewhere } from "./elsewhere.ts";
+import { disconnected, exited, noResult, notStarted, streamedTooMuch, tooLong } from "./outcomes.ts";
 import type { OutputSink } from "./output.ts";
-import type { Done, Exec, FromChild, Load, Referred, Run } from "./protocol.ts";
+import type { Done, FromChild, Run } from "./protocol.ts";
+import { answerReferring } from "./referring.ts";
+import { ResultStream } from "./result-stream.ts";
 import type { RuntimeFiles } from "./runtime-files.ts";
 import type { Python } from "./sandbox/python.ts";
 import type { Watched } from "./sandbox/watch.ts";
-import { MaskedText } from "./secrets.ts";
 import { share, sharedFolder } from "./shared-folder.ts";
 import { runShell } from "./shell.ts";
-import type { JobError, JobLimits, RunnableVersion, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
+import type { JobError, JobLimits, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
 import type { VersionFiles } from "./version-files.ts";
+import { withToken } from "./with-token.ts";
 
 /** End marks that do not come: the script closed its own stdout or stderr. */
 const FENCE_MS = 1_000;
@@ -45,12 +39,8 @@ export class JobRun implements Watched {
   #child: Child | undefined;
   #deadline = Number.POSITIVE_INFINITY;
   #settled = false;
-  /** Bytes of result stream so far. */
-  #streamed = 0;
-  /** Made when there is something to mask. */
-  #maskedStream: MaskedText | undefined;
-  /** Path of its source, as the child reads it. */
-  #file = "";
+  /** Made when there is something to tell. */
+  #stream: ResultStream | undefined;
   /** Why the child is being ended; what it says from then on does not count. */
   #stopping = false;
 
@@ -72,11 +62,11 @@ export class JobRun implements Watched {
   /** @param warm a child of this key, if there is one: then nothing has to be waited for */
   start(warm: Child | undefined): void {
     if (warm) this.#begin(warm);
-    else this.#startCold().catch((cause) => this.#settle(this.#faultOutcome(cause), false));
+    else this.#startCold().catch((cause) => this.#settle(this.#notStarted(cause), false));
   }
 
   async #startCold(): Promise<void> {
-    const { request, files, options } = this.#o;
+    const { request, files, options, runtime } = this.#o;
     const { version } = request;
     this.#arm();
     if (!files.has(version)) await files.ensure(version);
@@ -94,54 +84,23 @@ export class JobRun implements Watched {
     }
     child.token.activate(request.job_id);
     share(child, options.directory, request.shared);
-    this.#file = files.place(version, child.code);
+    const file = files.place(version, child.code);
     child.output.begin({ ...this.#sink(), keep_last_line: version.language === "bash" });
     this.#maskArguments(child);
-    const environment = { ...pairs(version.envs), ...request.environment, WM_TOKEN: child.token.value };
     if (version.language === "bash") {
       const outcome = await runShell({
         child,
         request: { ...request, args: withToken(request, child) },
-        environment,
-        file: this.#file,
+        environment: firstEnvironment(request, child),
+        file,
         max_result: options.max_result_bytes,
       });
       this.#settle(outcome, false);
       return;
     }
-    await loadVersion(
-      child,
-      {
-        ...this.#fileOf(version),
-        display: version.path ? `${version.path}${extension(this.#file)}` : "script",
-        runtime: this.#o.runtime.directory,
-        parameters: version.parameters,
-        preprocessor_parameters: version.preprocessor_parameters,
-        environment,
-      },
-      version.language === "python3" ? this.#pythonExec(child, python?.program) : undefined,
-    );
-    child.environment = request.environment;
+    await startVersion({ child, request, runtime, file, python: python?.program });
     if (this.#stopping || this.#settled) return;
     this.#begin(child);
-  }
-
-  #fileOf(version: RunnableVersion): Pick<Load, "file" | "source"> {
-    const query = this.#o.runtime.queries[version.language];
-    return query === undefined ? { file: this.#file } : { file: query, source: version.content };
-  }
-
-  #pythonExec(child: Child, program: string | undefined): Exec {
-    if (!program) {
-      throw new LoadFault({ name: "ExecutionErr", message: "python3 is not installed on this server" });
-    }
-    return {
-      t: "exec",
-      program,
-      argv: [program, "-u", this.#o.runtime.python],
-      environment: { LANG: "C.UTF-8", ...baseEnvironment(child.folder) },
-      keep_channel: true,
-    };
   }
 
   /** The warm way: one message there, one back. */
@@ -155,9 +114,9 @@ export class JobRun implements Watched {
     this.#maskArguments(child);
     child.onMessage = (message) => this.#onMessage(message);
     child.onDisconnect = (problem) => this.#channelLost(problem);
-    child.onExit = (exit) => this.#settle(this.#exitOutcome(exit), false);
+    child.onExit = (exit) => this.#settle(this.#exited(exit), false);
     if (child.exited) {
-      this.#settle(this.#exitOutcome(child.exited), false);
+      this.#settle(this.#exited(child.exited), false);
       return;
     }
     const run: Run = {
@@ -180,17 +139,9 @@ export class JobRun implements Watched {
     for (const secret of this.#o.request.secrets ?? []) child.output.secrets.add(secret);
   }
 
-  /** What a preprocessor has made of arguments is stored as it is, and given to main without references. */
   async #refer(args: string): Promise<void> {
     const child = this.#child!;
-    let answer: Referred;
-    try {
-      const plain = await this.#o.request.followReferences!(args);
-      for (const secret of plain.secrets) child.output.secrets.add(secret);
-      answer = { t: "referred", args: withToken(plain, child) };
-    } catch (cause) {
-      answer = { t: "referred", error: this.#toldOf(cause) };
-    }
+    const answer = await answerReferring(child, args, this.#o.request, this.#o.options.log);
     if (this.#stopping || this.#settled || child.exited) return;
     try {
       child.send(answer);
@@ -199,17 +150,9 @@ export class JobRun implements Watched {
     }
   }
 
-  /** What goes wrong inside the server is the operator's matter. */
-  #toldOf(cause: unknown): JobError {
-    if (cause instanceof SvcError) return { name: cause.name, message: cause.message };
-    this.#o.options.log("error", "references could not be followed", { error: String(cause) });
-    return { name: "InternalErr", message: "the server could not follow the references; its log says more" };
-  }
-
   /** A process that ends loses its channel first: how it ended says more. */
   #channelLost(problem?: string): void {
-    const error = { name: "ExecutionErr", message: lostChannel(problem) };
-    setTimeout(() => this.#end({ kind: "failure", error }), CHANNEL_MS);
+    setTimeout(() => this.#end(disconnected(problem)), CHANNEL_MS);
   }
 
   #sink(): OutputSink {
@@ -223,19 +166,10 @@ export class JobRun implements Watched {
 
   #onStream(text: string): void {
     if (this.#stopping || this.#settled) return;
-    const most = this.#o.options.max_stream_bytes;
-    this.#streamed += Buffer.byteLength(text);
-    if (this.#streamed > most) {
-      const message = `the job streamed more than the ${Math.floor(most / 1_000_000)} MB allowed and was stopped`;
-      this.#end({ kind: "failure", error: { name: "StreamTooLarge", message } });
-      return;
-    }
-    if (this.#child!.output.secrets.none) {
-      this.#o.request.onStream(text);
-      return;
-    }
-    this.#maskedStream ??= new MaskedText(this.#child!.output.secrets, this.#o.request.onStream);
-    this.#maskedStream.push(text);
+    const { request, options } = this.#o;
+    const most = options.max_stream_bytes;
+    this.#stream ??= new ResultStream(this.#child!.output.secrets, request.onStream, most);
+    if (!this.#stream.push(text)) this.#end(streamedTooMuch(most));
   }
 
   #arm(): void {
@@ -256,8 +190,7 @@ export class JobRun implements Watched {
     if (message.t !== "done") return;
     const fault = faultOf(message, this.#o.options.max_result_bytes);
     if (fault !== undefined) {
-      const error = { name: "ExecutionErr", message: `the script's process answered ${fault}` };
-      this.#end({ kind: "failure", error });
+      this.#end(noResult(fault));
       return;
     }
     if (message.fence === 0) {
@@ -350,14 +283,7 @@ export class JobRun implements Watched {
 
   checkDeadline(now: number): void {
     if (now < this.#deadline || this.#stopping) return;
-    const seconds = this.#o.request.timeout_ms / 1000;
-    this.#end({
-      kind: "failure",
-      error: {
-        name: "ExecutionTimeout",
-        message: `the job ran longer than its limit of ${seconds} s and was stopped`,
-      },
-    });
+    this.#end(tooLong(this.#o.request.timeout_ms));
   }
 
   #settle(outcome: RunOutcome, reusable: boolean): void {
@@ -365,49 +291,17 @@ export class JobRun implements Watched {
     this.#settled = true;
     this.#child?.token?.deactivate();
     this.#child?.output.end();
-    this.#maskedStream?.end();
+    this.#stream?.end();
     this.#o.finished(outcome, this.#child, reusable);
   }
 
-  #exitOutcome(exit: ChildExit): RunOutcome {
-    const how = exit.signal ? `was killed by ${exit.signal}` : `exited with code ${exit.code}`;
-    const last = this.#child?.output.lastLines() ?? "";
-    return {
-      kind: "failure",
-      error: {
-        name: "ExecutionErr",
-        message: `the script ${how} before it returned${last ? `; its last output:\n${last}` : ""}`,
-      },
-    };
+  #exited(exit: ChildExit): RunOutcome {
+    return exited(exit, this.#child?.output.lastLines() ?? "");
   }
 
-  #faultOutcome(cause: unknown): RunOutcome {
-    if (cause instanceof LoadFault) return { kind: "failure", error: cause.error };
-    if (cause instanceof ChildEnded) return this.#exitOutcome(cause.exit);
-    this.#o.options.log("error", "a job could not be started", { error: String(cause) });
-    const error: JobError = {
-      name: "InternalErr",
-      message: `the script could not be started: ${(cause as Error).message}`,
-    };
-    return { kind: "failure", error };
+  #notStarted(cause: unknown): RunOutcome {
+    return notStarted(cause, this.#child?.output.lastLines() ?? "", this.#o.options.log);
   }
-}
-
-function withToken(
-  { args, token_placeholder }: Pick<RunRequest, "args" | "token_placeholder">,
-  child: Child,
-): string {
-  return token_placeholder ? args.replaceAll(token_placeholder, child.token!.value) : args;
-}
-
-function extension(file: string): string {
-  return file.slice(file.lastIndexOf("."));
-}
-
-function pairs(envs: string[]): Record<string, string> {
-  return Object.fromEntries(
-    envs.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]),
-  );
 }
 
 function changes(before: Record<string, string>, after: Record<string, string>): Record<string, string> {

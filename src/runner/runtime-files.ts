@@ -20,6 +20,12 @@ export interface RuntimeFiles {
 export function writeRuntimeFiles(directory: string): RuntimeFiles {
   const sources: [string, string][] = [
     ["runner/child/program.ts", sourceOf("child/program.ts")],
+    ["runner/child/become.ts", sourceOf("child/become.ts")],
+    ["runner/child/channel.ts", sourceOf("child/channel.ts")],
+    ["runner/child/error.ts", sourceOf("child/error.ts")],
+    ["runner/child/output.ts", sourceOf("child/output.ts")],
+    ["runner/child/result.ts", sourceOf("child/result.ts")],
+    ["runner/child/system.ts", sourceOf("child/system.ts")],
     ["runner/child/program.py", sourceOf("child/program.py")],
     ["runner/child/watchdog.ts", sourceOf("child/watchdog.ts")],
     ["runner/kill-tree.ts", sourceOf("kill-tree.ts")],

@@ -1,0 +1,74 @@
+/** A blank child becomes a script version: what it is told for that. */
+import { baseEnvironment, type Child, LoadFault, loadVersion } from "./child.ts";
+import type { Exec, Load } from "./protocol.ts";
+import type { RuntimeFiles } from "./runtime-files.ts";
+import type { RunnableVersion, RunRequest } from "./types.ts";
+
+interface ColdStart {
+  child: Child;
+  request: RunRequest;
+  runtime: RuntimeFiles;
+  /** Path of its source, as the child reads it. */
+  file: string;
+  /** The Python that scripts run in, if there is one. */
+  python: string | undefined;
+}
+
+/** Everything that the environment of a child's first job holds. */
+export function firstEnvironment({ version, environment }: RunRequest, child: Child): Record<string, string> {
+  return { ...pairs(version.envs), ...environment, WM_TOKEN: child.token!.value };
+}
+
+/**
+ * Resolves when the child can take its first job.
+ * @throws LoadFault, ChildEnded
+ */
+export async function startVersion({ child, request, runtime, file, python }: ColdStart): Promise<void> {
+  const { version } = request;
+  await loadVersion(
+    child,
+    {
+      ...fileOf(version, runtime, file),
+      display: version.path ? `${version.path}${extension(file)}` : "script",
+      runtime: runtime.directory,
+      parameters: version.parameters,
+      preprocessor_parameters: version.preprocessor_parameters,
+      environment: firstEnvironment(request, child),
+    },
+    version.language === "python3" ? pythonExec(child, runtime, python) : undefined,
+  );
+  child.environment = request.environment;
+}
+
+function fileOf(
+  version: RunnableVersion,
+  runtime: RuntimeFiles,
+  file: string,
+): Pick<Load, "file" | "source"> {
+  const query = runtime.queries[version.language];
+  return query === undefined ? { file } : { file: query, source: version.content };
+}
+
+/** @throws LoadFault when there is no Python */
+function pythonExec(child: Child, runtime: RuntimeFiles, program: string | undefined): Exec {
+  if (!program) {
+    throw new LoadFault({ name: "ExecutionErr", message: "python3 is not installed on this server" });
+  }
+  return {
+    t: "exec",
+    program,
+    argv: [program, "-u", runtime.python],
+    environment: { LANG: "C.UTF-8", ...baseEnvironment(child.folder) },
+    keep_channel: true,
+  };
+}
+
+function extension(file: string): string {
+  return file.slice(file.lastIndexOf("."));
+}
+
+function pairs(envs: string[]): Record<string, string> {
+  return Object.fromEntries(
+    envs.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]),
+  );
+}
