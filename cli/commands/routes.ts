@@ -29,6 +29,6 @@ export async function listRoutes(text: string | undefined, options: { json?: boo
     { title: "METHOD", value: (route) => route.method },
     { title: "PATH", value: (route) => route.path },
     { title: "ACCESS", value: (route) => route.access },
-    { title: "FILE", value: (route) => route.file },
+    { title: "FILE", value: (route) => route.file, cut: "start", minor: true },
   ]);
 }

@@ -7,6 +7,8 @@ export interface Column<T> {
   value: (row: T) => string;
   /** What gives way where the terminal is narrow: the end (default), the start (paths), or nothing (ids). */
   cut?: "end" | "start" | "never";
+  /** Gives way before the others do, and is left out where too little of it would be seen. */
+  minor?: boolean;
   /** Colour, on a terminal. */
   paint?: (text: string, row: T) => string;
 }
@@ -33,7 +35,10 @@ export async function printTable<T>(rows: readonly T[], columns: Column<T>[]): P
     return;
   }
   const { default: Table } = await import("cli-table3");
-  const widths = fit(columns, texts, terminalWidth());
+  const all = fit(columns, texts, terminalWidth());
+  const shown = columns
+    .map((column, index) => ({ ...column, index, width: all[index]! }))
+    .filter(({ width }) => width > 0);
   const borders = [
     "top",
     "top-mid",
@@ -46,22 +51,23 @@ export async function printTable<T>(rows: readonly T[], columns: Column<T>[]): P
   ];
   const lines = ["left", "left-mid", "mid", "mid-mid", "right", "right-mid", "middle"];
   const table = new Table({
-    head: columns.map((column) => chalk.bold(column.title)),
-    colWidths: widths,
+    head: shown.map(({ title }) => chalk.bold(title)),
+    colWidths: shown.map(({ width }) => width),
     chars: Object.fromEntries([...borders, ...lines].map((part) => [part, ""])),
     style: { "padding-left": 0, "padding-right": GAP, head: [], border: [] },
   });
-  const cell = (row: T, text: string, index: number) => {
-    const { cut, paint } = columns[index]!;
-    const shown = cut === "start" ? cutStart(text, widths[index]! - GAP) : text;
-    return paint ? paint(shown, row) : shown;
+  const cell = (row: T, text: string, { cut, paint, width }: (typeof shown)[number]) => {
+    const fitting = cut === "start" ? cutStart(text, width - GAP) : text;
+    return paint ? paint(fitting, row) : fitting;
   };
-  table.push(...rows.map((row, at) => texts[at]!.map((text, index) => cell(row, text, index))));
+  table.push(...rows.map((row, at) => shown.map((column) => cell(row, texts[at]![column.index]!, column))));
   print(table.toString());
 }
 
 /** Between two columns. */
 const GAP = 2;
+/** Fewer characters than these tell nothing of a column that gives way first. */
+const TELLING = 24;
 
 /** Text of one line, without what would move a terminal's cursor. */
 export function oneLine(text: string): string {
@@ -87,13 +93,24 @@ function cutStart(text: string, most: number): string {
   return text.length > most ? `…${text.slice(text.length - most + 1)}` : text;
 }
 
-/** The columns' widths; what is too much is taken from the widest that may be cut. */
+/**
+ * The columns' widths, gap included; 0 for one that is left out. What is too much is taken from minor ones first, then
+ * from the widest that may be cut.
+ */
 function fit<T>(columns: Column<T>[], texts: string[][], total: number): number[] {
   const widths = columns.map(
     ({ title }, index) => Math.max(title.length, ...texts.map((text) => text[index]!.length)) + GAP,
   );
+  let over = widths.reduce((a, b) => a + b, 0) - total;
+  columns.forEach(({ minor }, index) => {
+    if (!minor || over <= 0) return;
+    const whole = widths[index]!;
+    const left = whole - over;
+    widths[index] = left - GAP >= TELLING ? left : 0;
+    over -= whole - widths[index];
+  });
   const width = (index: number) => (columns[index]!.cut === "never" ? 0 : widths[index]!);
-  for (let over = widths.reduce((a, b) => a + b, 0) - total; over > 0; over--) {
+  for (; over > 0; over--) {
     const widest = columns.map((_, index) => index).reduce((a, b) => (width(b) > width(a) ? b : a));
     widths[widest] = widths[widest]! - 1;
   }

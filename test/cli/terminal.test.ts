@@ -39,16 +39,38 @@ test("variable set asks for the value; Ctrl-C at a question ends with 130 and ch
   expect((await place.svc(["variable", "get", "u/ann/region"])).out).toBe("eu-1\n");
 }, 30_000);
 
-test("a list is a table that fits", async () => {
-  using place = newPlace();
-  using session = sitDown(place, ["routes", "tokens"]);
-  await session.sees("DELETE");
-  const { code, shown } = await session.ended();
-  const lines = shown.trimEnd().split(/\r?\n/);
-  expect(code).toBe(0);
-  expect(lines[0]).toMatch(/^METHOD +PATH +ACCESS +FILE/);
-  expect(lines.filter((line) => line.length > 80)).toEqual([]);
-}, 30_000);
+test.each<{ words: string[]; head: string[]; row: string[] }>([
+  {
+    words: ["routes", "tokens"],
+    head: ["METHOD", "PATH", "ACCESS"],
+    row: ["GET", "/api/w/{workspace}/scripts/list_tokens/{path}", "member"],
+  },
+  {
+    words: ["api", "--list", "users/whoami"],
+    head: ["METHOD", "PATH", "ACCESS", "FILE"],
+    row: ["GET", "/api/w/{workspace}/users/whoami", "member", "…s/users/member-operations.ts"],
+  },
+  {
+    words: ["api", "--list", "jobs/restart/f"],
+    head: ["METHOD", "PATH", "ACCESS"],
+    row: ["POST", "/api/w/{workspace}/jobs/restart/f/{job_id}/from/{step_id}/{br…", "member"],
+  },
+])(
+  "a list is a table that fits: $words",
+  async ({ words, head, row }) => {
+    using place = newPlace();
+    using session = sitDown(place, words);
+    await session.sees(row[0]!);
+    const { code, shown } = await session.ended();
+    const lines = shown.trimEnd().split(/\r?\n/);
+    expect(code).toBe(0);
+    const rows = lines.map((line) => line.trim().split(/ +/));
+    expect(rows[0]).toEqual(head);
+    expect(rows).toContainEqual(row);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  },
+  30_000,
+);
 
 test("at the head of a job's log stands what it is and what held around it; a pipe gets the log alone", async () => {
   using place = newPlace();
