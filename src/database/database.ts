@@ -40,10 +40,10 @@ export function statement<P extends Record<string, unknown>, R>(
 }
 
 /**
- * Declares a statement that as a rule inserts or updates exactly one row, so that many writes of PostgreSQL can share
- * one that does so for all of them. There it is answered before it has run; where it changed no row after all, its
- * write is dropped and done once more, and is then told so.
- * @param answer what it answers when it changes its row
+ * Declares a statement that as a rule inserts, updates or finds exactly one row, so that many writes of PostgreSQL can
+ * share one that does so for all of them. There it is answered before it has run; where there was no such row after all,
+ * its write is dropped and done once more, and is then told so.
+ * @param answer what it answers when there is its row
  */
 export function sharedStatement<P extends Record<string, unknown>, R>(
   build: Statement<P, R>["build"],
@@ -67,6 +67,11 @@ export interface Tx extends Reader {
    * exist yet. SQLite has one writer, so there is never anyone to wait for.
    */
   lock(name: string): Promise<void>;
+  /**
+   * Waits until no other transaction holds `name` by `lock`, and keeps all from holding it so to this one's end; any number
+   * may do this at the same time. For the hot path: a write that is shared takes it with the others.
+   */
+  share(name: string): Promise<void>;
 }
 
 export interface CommitStats {
@@ -106,6 +111,8 @@ export interface Channel {
    * @param gap called whenever the connection is there again after it was lost: something may have been missed
    */
   listen(name: string, hear: (text: string) => void, gap: () => void): Promise<{ stop(): Promise<void> }>;
+  /** Resolves when the writes that this process has begun by now are over, whether they were stored or not. */
+  written(): Promise<void>;
   /** Calls back when a write was lost on its way: it may have been committed, and what was to follow was not done. */
   onUncertain(hear: () => void): void;
 }

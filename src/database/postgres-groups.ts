@@ -16,8 +16,14 @@ export interface Call {
   parameters: Values;
 }
 
-interface Waiting {
+/** What one write wants. */
+export interface Wanted {
   calls: readonly Call[];
+  /** Names that nobody may hold meanwhile. */
+  shares: readonly string[];
+}
+
+interface Waiting extends Wanted {
   resolve: (stored: boolean) => void;
   reject: (cause: unknown) => void;
 }
@@ -27,13 +33,27 @@ const MAX_WRITES = 256;
 /** How long a group waits for a row that another transaction holds, before the one that wants it goes by itself. */
 const LOCK_MS = 250;
 
+const shareOf = (parameter: string) =>
+  `SELECT count(pg_advisory_xact_lock_shared(hashtextextended(name, 0))::text)
+   FROM json_array_elements_text(${parameter}::text::json) AS given(name)`;
+
+/** Takes part in holding the names of a JSON array. */
+export const SHARE = shareOf("$1");
+
+/** Every shared statement finds its row by an index; planned while the table was empty, it would read all of it. */
+const SETTINGS = `SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+  set_config('enable_mergejoin', 'off', true), set_config('lock_timeout', $1, true)`;
+/** In one statement with the settings: the hot path has no way to spare. */
+const SETTINGS_AND_SHARE = `${SETTINGS}, (${shareOf("$2")})`;
+
 export interface Groups {
   /**
-   * Stores what one write wants, with what others want.
+   * Stores what one write wants, with what others want. No other transaction holds a name that it shares, from before
+   * its first statement sees what is stored to its end.
    * @returns false when it cannot be stored as it is: nothing was
    * @throws what the database says when it cannot store anything
    */
-  store(calls: readonly Call[]): Promise<boolean>;
+  store(wanted: Wanted): Promise<boolean>;
 }
 
 export function createGroups(
@@ -76,7 +96,9 @@ export function createGroups(
   /** @returns false when one of them cannot be stored: then none is */
   async function storeAll(group: readonly Waiting[]): Promise<boolean> {
     const wanted = new Map<AnyStatement, Values[]>();
-    for (const { calls } of group) {
+    const shared = new Set<string>();
+    for (const { calls, shares } of group) {
+      for (const name of shares) shared.add(name);
       for (const { declared, parameters } of calls) {
         const rows = wanted.get(declared);
         if (rows) rows.push(parameters);
@@ -90,9 +112,10 @@ export function createGroups(
       // Not awaited one by one: all are on their way before the first is answered.
       const under_way = [
         connection`BEGIN`,
-        // Every shared statement finds its row by an index; planned while the table was empty, it would read all of it.
-        connection`SELECT set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-          set_config('enable_mergejoin', 'off', true), set_config('lock_timeout', ${String(LOCK_MS)}, true)`,
+        // What follows sees what is stored once the names are held, since each statement looks anew.
+        shared.size > 0
+          ? connection.unsafe(SETTINGS_AND_SHARE, [String(LOCK_MS), JSON.stringify([...shared].sort())])
+          : connection.unsafe(SETTINGS, [String(LOCK_MS)]),
         ...statements.map(({ joined, rows }) => connection.unsafe(joined.text, joined.bind(rows))),
       ];
       const outcomes = await Promise.allSettled(under_way);
@@ -113,9 +136,9 @@ export function createGroups(
   }
 
   return {
-    store(calls) {
+    store({ calls, shares }) {
       return new Promise<boolean>((resolve, reject) => {
-        queue.push({ calls, resolve, reject });
+        queue.push({ calls, shares, resolve, reject });
         if (running) return;
         running = true;
         void run();

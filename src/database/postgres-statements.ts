@@ -78,8 +78,10 @@ function forMany(text: string, rows: string): string {
     const into = columns.split(", ").filter(isGiven).join(", ");
     return `insert into ${table} (${into}) select ${given.filter(isGiven).join(", ")} ${rows}${instead}`;
   }
+  const select = /^(select .+? from "\w+") where (.+)$/.exec(marked);
+  if (select) return `${select[1]}, ${rows.slice("from ".length)} where ${select[2]}`;
   const update = /^(update "\w+" set .+?) where (.+?)(?: returning [^()]+)?$/.exec(marked);
-  if (!update) throw new Internal("a shared statement inserts one row or updates one");
+  if (!update) throw new Internal("a shared statement inserts one row, updates one or finds one");
   return `${update[1]} ${rows} where ${update[2]}`;
 }
 

@@ -19,7 +19,7 @@ import {
   type WriteOptions,
 } from "./database.ts";
 import { isOutage } from "./failure.ts";
-import { type Call, createGroups } from "./postgres-groups.ts";
+import { type Call, createGroups, SHARE } from "./postgres-groups.ts";
 import {
   type AnyStatement,
   type Compiled,
@@ -110,6 +110,7 @@ export function openPostgres(options: PostgresOptions): Database {
   ): Promise<T> {
     const began = performance.now();
     const calls: Call[] = [];
+    const shares: string[] = [];
     const effects: (() => void)[] = [];
     const ended = Promise.withResolvers<void>();
     let opened: Promise<Connection> | undefined;
@@ -119,6 +120,7 @@ export function openPostgres(options: PostgresOptions): Database {
       opened ??= new Promise((resolve, reject) => {
         committed = client.begin(async (connection) => {
           if (lazy) await connection.unsafe("SET LOCAL synchronous_commit = off");
+          if (shares.length > 0) await connection.unsafe(SHARE, [JSON.stringify(shares)]);
           for (const { declared, parameters } of calls) {
             const { count } = await run(connection, declared, parameters);
             if (count !== 1) throw new Contradicted();
@@ -147,6 +149,10 @@ export function openPostgres(options: PostgresOptions): Database {
         const connection = await open();
         await connection.unsafe("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [name]);
       },
+      async share(name: string) {
+        if (opened || !mayShare) await (await open()).unsafe(SHARE, [JSON.stringify([name])]);
+        else shares.push(name);
+      },
     });
     try {
       const value = await work(tx);
@@ -154,7 +160,7 @@ export function openPostgres(options: PostgresOptions): Database {
       if (committed) {
         await committed;
         countCommit(counters, 1, began);
-      } else if (calls.length > 0 && !(await groups.store(calls))) throw new Contradicted();
+      } else if (calls.length > 0 && !(await groups.store({ calls, shares }))) throw new Contradicted();
       runEffects(effects);
       return value;
     } catch (cause) {
@@ -192,6 +198,9 @@ export function openPostgres(options: PostgresOptions): Database {
           first = false;
         });
         return { stop: () => subscription.unlisten() };
+      },
+      async written() {
+        await Promise.allSettled(writing);
       },
       onUncertain: (hear) => void uncertain.push(hear),
     },

@@ -92,6 +92,7 @@ export function openSqlite(options: SqliteOptions): Database {
       effects.push(effect);
     },
     lock: async () => {},
+    share: async () => {},
   });
 
   const counters = newCommitStats();

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { and, asc, eq, sql } from "drizzle-orm";
 import { connect } from "../../src/database/connect.ts";
-import { type Database, sharedStatement, statement } from "../../src/database/database.ts";
+import { type Database, sharedStatement, statement, type Tx } from "../../src/database/database.ts";
 import { dialect } from "../../src/database/kit.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { BadRequest } from "../../src/errors.ts";
@@ -284,6 +284,90 @@ describe("shared statements", () => {
     await holding;
     expect(await waiting).toEqual([{ id: "held" }]);
     expect(await find("held")).toMatchObject({ state: "running", priority: 1, attempts: 1 });
+  });
+
+  describe("where a name is shared", () => {
+    const find = sharedStatement<{ id: string }, { id: string }[]>(
+      (queries) =>
+        queries
+          .select({ id: jobs.id })
+          .from(jobs)
+          .where(and(eq(jobs.id, place("id")), eq(jobs.state, "queued"))),
+      ({ id }) => [{ id }],
+    );
+    const enter = (id: string, first?: (tx: Tx) => Promise<unknown>) =>
+      db.write(async (tx) => {
+        await first?.(tx);
+        await tx.share("the door");
+        if ((await tx.exec(find, { id: "door" })).length === 0) return "shut";
+        await tx.exec(insert, { id, args: "{}" });
+        return "in";
+      });
+
+    test("any number share it and find the row they look for", async () => {
+      await store("door");
+      const { commits } = db.stats();
+      const all = Array.from({ length: 50 }, (_, n) => enter(`job-${n}`));
+      expect(new Set(await Promise.all(all))).toEqual(new Set(["in"]));
+      expect(db.stats().commits - commits).toBeLessThan(10);
+      expect(await ids()).toHaveLength(51);
+    });
+
+    test("they wait for whoever holds it, and then see what was done", async () => {
+      await store("door");
+      const held = Promise.withResolvers<void>();
+      const shut = Promise.withResolvers<void>();
+      const closing = db.write(async (tx) => {
+        await tx.lock("the door");
+        held.resolve();
+        await shut.promise;
+        await tx.delete(jobs).where(eq(jobs.id, "door"));
+      });
+      await held.promise;
+      const entering = [enter("a"), enter("b"), enter("c", (tx) => tx.insert(auditLog).values(log("c")))];
+      // Longer than a group waits for a lock.
+      setTimeout(shut.resolve, 400);
+      expect(await Promise.all(entering)).toEqual(["shut", "shut", "shut"]);
+      await closing;
+      expect(await ids()).toEqual([]);
+    });
+
+    test.if(!onSqlite)("who waits for it keeps nobody waiting who does not", async () => {
+      await store("door");
+      const shut = Promise.withResolvers<void>();
+      const held = Promise.withResolvers<void>();
+      const closing = db.write(async (tx) => {
+        await tx.lock("the door");
+        held.resolve();
+        await shut.promise;
+      });
+      await held.promise;
+      const [entering, ...others] = [enter("a"), store("b"), store("c")];
+      await Promise.all(others);
+      shut.resolve();
+      expect(await entering).toBe("in");
+      await closing;
+    });
+
+    test("whoever wants to hold it waits for them, and sees what they stored", async () => {
+      await store("door");
+      const entered = Promise.withResolvers<void>();
+      const going = Promise.withResolvers<void>();
+      const entering = db.write(async (tx) => {
+        await tx.share("the door");
+        await tx.insert(jobs).values(job("a"));
+        entered.resolve();
+        await going.promise;
+      });
+      await entered.promise;
+      const seen = db.write(async (tx) => {
+        await tx.lock("the door");
+        return (await tx.select().from(jobs)).length;
+      });
+      setTimeout(going.resolve, 100);
+      expect(await seen).toBe(2);
+      await entering;
+    });
   });
 
   test("with other statements they are one transaction, which sees what they did and goes back whole", async () => {
