@@ -1,6 +1,6 @@
 /**
- * Questions of one server to all others of its PostgreSQL, for what only one of them has in memory. Whoever knows the
- * answer gives it; nobody answers otherwise.
+ * Questions of one server to all others of its PostgreSQL: for what only one of them has in memory, where whoever knows the
+ * answer gives it and nobody answers otherwise; and whether all have heard of something, where everybody answers.
  */
 import type { App } from "../context.ts";
 import { newJobId } from "../lib/ids.ts";
@@ -8,10 +8,13 @@ import { perApp } from "../lib/per-app.ts";
 
 /** Being told and telling takes milliseconds: who has not answered by then does not know. */
 const PATIENCE_MS = 2_000;
+/** How often who has not said so yet is told again: a server that was cut off may have missed it. */
+const AGAIN_MS = 1_000;
 const ASK = "ask";
 const ANSWER = "answer";
 
-const answerers = new Map<string, (app: App, ...words: string[]) => string | undefined>();
+type Answer = string | undefined;
+const answerers = new Map<string, (app: App, ...words: string[]) => Answer | Promise<Answer>>();
 /** Who waits here, by question. */
 const waitingOf = perApp<App, Map<string, (answer: string) => void>>(() => new Map());
 
@@ -43,11 +46,54 @@ export function askedElsewhere<W extends string[]>(
   };
 }
 
+/**
+ * Declares what all servers are told that somebody counts on.
+ * @param heed called on every other server: when it resolves, the server acts on what it was told. May be called again
+ * @returns tells, and resolves once all of those have said so that `whom` names then, as in the list of workers; or after
+ * `most_ms`, since one may live and have no ear for it
+ */
+export function heededElsewhere<W extends string[]>(
+  name: string,
+  heed: (app: App, ...words: W) => Promise<void>,
+): (app: App, whom: () => Promise<readonly string[]>, most_ms: number, ...words: W) => Promise<void> {
+  const heeding = async (app: App, ...words: string[]) => {
+    await heed(app, ...(words as W));
+    return app.queue.worker;
+  };
+  answerers.set(name, heeding);
+  return async (app, whom, most_ms, ...words) => {
+    const end = performance.now() + most_ms;
+    const waiting = waitingOf(app);
+    const id = newJobId();
+    const done = new Set<string>();
+    let heard = Promise.withResolvers<void>();
+    waiting.set(id, (server) => {
+      done.add(server);
+      heard.resolve();
+    });
+    try {
+      for (let told = Number.NEGATIVE_INFINITY; performance.now() < end; ) {
+        heard = Promise.withResolvers();
+        if ((await whom()).every((server) => done.has(server))) return;
+        if (performance.now() - told >= AGAIN_MS) {
+          told = performance.now();
+          app.relay.tell(ASK, id, name, ...words);
+        }
+        await Promise.race([heard.promise, Bun.sleep(AGAIN_MS)]);
+      }
+    } finally {
+      waiting.delete(id);
+    }
+  };
+}
+
 /** From now on this server answers, and hears what is answered. */
 export function followQuestions(app: App): void {
   app.relay.on(ASK, (id, name, ...words) => {
+    const tell = (answer: Answer) => answer !== undefined && app.relay.tell(ANSWER, id!, answer);
     const answer = answerers.get(name!)?.(app, ...words);
-    if (answer !== undefined) app.relay.tell(ANSWER, id!, answer);
+    if (answer instanceof Promise) answer.then(tell, (cause) => reportError(cause));
+    else tell(answer);
   });
   app.relay.on(ANSWER, (id, answer) => waitingOf(app).get(id!)?.(answer!));
 }

@@ -12,6 +12,7 @@ import { moveStars } from "../favorites/service.ts";
 import { canRead, requireManage, requireWrite } from "../permissions.ts";
 import { checkOnBehalfOf } from "../scripts/service.ts";
 import { checkScopes } from "../tokens/scopes.ts";
+import { refuseClosed } from "../workspaces/closed.ts";
 import { type LockedFlow, lockWhatNeedsNothing } from "./locks.ts";
 import type { NewFlow } from "./records.ts";
 import { type Flow, type FlowVersion, flows, flowVersions } from "./tables.ts";
@@ -174,10 +175,12 @@ async function queueLockJob(
   tx: Tx,
   { id, path, version }: { id: string; path: string; version: number },
 ): Promise<void> {
+  const { workspace_id } = ctx.caller.member;
+  await refuseClosed(ctx.app, tx, workspace_id);
   const now = ctx.app.clock();
   await insertJob(tx, {
     id,
-    workspace_id: ctx.caller.member.workspace_id,
+    workspace_id,
     kind: "flowdependencies",
     state: "queued",
     created_by: ctx.username,

@@ -86,7 +86,8 @@ async function submitOnce(
         ...(submission.kind === "flow" && !submission.restarted_from ? { as: RUN_FLOW } : {}),
       },
       async (tx) => {
-        refuseClosed(app, job.workspace_id);
+        const looking = refuseClosed(app, tx, job.workspace_id);
+        if (looking) await looking;
         if (options.job_id !== undefined && !how.ownId) await refuseKnownId(tx, options.job_id);
         if (hand === app.queue.handAnyway && !(await hasPlace(tx, job, now))) {
           throw new Unavailable(

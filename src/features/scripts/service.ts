@@ -13,6 +13,7 @@ import type { ParameterBinding } from "../../runner/types.ts";
 import { canRead, requireManage, requireWrite } from "../permissions.ts";
 import { getVariable } from "../variables/service.ts";
 import { retireChildren } from "../workers/children.ts";
+import { refuseClosed } from "../workspaces/closed.ts";
 import type { NewScript } from "./records.ts";
 import { type Script, scripts } from "./tables.ts";
 import { findLatest, findLive, findVersion, forgetScript, toRunnable } from "./versions.ts";
@@ -157,6 +158,7 @@ function toBindings(parameters: Parameter[]): ParameterBinding[] {
 }
 
 async function queueDependencyJob(app: App, tx: Tx, ctx: WorkspaceContext, row: NewRow): Promise<void> {
+  await refuseClosed(app, tx, row.workspace_id);
   const now = app.clock();
   await insertJob(tx, {
     id: newJobId(),

@@ -8,7 +8,9 @@ import { takenTags } from "./group-tags.ts";
 import { type WorkerFacts, workers } from "./tables.ts";
 
 const SAMPLE_MS = 1_000;
+/** How many samples lie between two signs of life, at most; and how many of these there are in a lease, at least. */
 const PING_EVERY = 5;
+const PINGS_A_LEASE = 3;
 /** Samples kept: half an hour. */
 const KEPT = 1_800;
 /** Rows of workers that never said goodbye are removed after this. */
@@ -26,6 +28,7 @@ export interface Work {
 /** @returns ends it: the worker is listed no more */
 export function startPresence(app: App, work: () => Work): { stop(): Promise<void> } {
   const started_at = app.clock();
+  const pingEvery = Math.max(1, Math.min(PING_EVERY, Math.floor(app.config.lease_s / PINGS_A_LEASE)));
   const busy: number[] = [];
   const share = (seconds: number) => {
     const some = busy.slice(-seconds);
@@ -53,7 +56,7 @@ export function startPresence(app: App, work: () => Work): { stop(): Promise<voi
   const timer = setInterval(() => {
     busy.push(Math.min(1, app.runner.stats().running / Math.max(1, app.config.workers)));
     if (busy.length > KEPT) busy.shift();
-    if (app.db.channel && ticks++ % PING_EVERY === 0)
+    if (app.db.channel && ticks++ % pingEvery === 0)
       pinging ??= ping(app).finally(() => (pinging = undefined));
   }, SAMPLE_MS);
   return {
@@ -98,6 +101,12 @@ export async function presentWorkers(app: App, seconds: number): Promise<WorkerF
     .where(gte(workers.last_ping, since))
     .orderBy(desc(workers.last_ping), workers.name);
   return self ? [self, ...rows.filter((row) => row.name !== self.name)] : rows;
+}
+
+/** Names of the other servers and workers of this database that live: they said so within a lease's time. */
+export async function othersAlive(app: App): Promise<string[]> {
+  const present = await presentWorkers(app, app.config.lease_s);
+  return present.map(({ name }) => name).filter((name) => name !== app.queue.worker);
 }
 
 /** An address of this machine that others can know it by. */

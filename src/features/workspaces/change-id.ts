@@ -8,7 +8,7 @@ import { jobCache, jobs } from "../../queue/tables.ts";
 import { recordAudit } from "../audit/service.ts";
 import { forgetRuns } from "../flows/run/forget.ts";
 import { canceledResult } from "../jobs/canceled.ts";
-import { close, closeMeanwhile, reopen, untilHeard } from "./closed.ts";
+import { close, closeMeanwhile, holdAlone, reopen, untilHeard } from "./closed.ts";
 import { endJobs, untilEnded } from "./end-jobs.ts";
 import { moveRows } from "./everywhere.ts";
 import { boundTokens, forgetWorkspace } from "./forget.ts";
@@ -41,13 +41,13 @@ export async function changeWorkspaceId(
   closeMeanwhile(app, from, `is being given the id ${to}: try again with that one`);
   try {
     const reason = `the workspace was given the id ${to}`;
-    await untilHeard(app);
+    await untilHeard(app, from);
     await endJobs(ctx, from, reason, "running");
     await untilEnded(app, from, STOP_MS);
     await storeUsage(app);
     const exchange = await prepareExchange(app, from, { workspace_id: to });
     await app.db.write(async (tx) => {
-      for (const id of [from, to].sort()) await tx.lock(`workspace ${id}`);
+      await holdAlone(tx, from, to);
       await refuseTaken(tx, to);
       await cancelRunning(ctx, tx, from, reason);
       await exchange.store(tx);

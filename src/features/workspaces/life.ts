@@ -8,7 +8,7 @@ import { auditLog } from "../audit/tables.ts";
 import { forgetRoutes } from "../http-triggers/table.ts";
 import { removeFiles } from "../storage/service.ts";
 import { removeEndpoints } from "../webhooks/endpoints.ts";
-import { close, closeMeanwhile, reopen, untilHeard } from "./closed.ts";
+import { close, closeMeanwhile, holdAlone, reopen, untilHeard } from "./closed.ts";
 import { endJobs, untilEnded } from "./end-jobs.ts";
 import { deleteJobs, deleteRows } from "./everywhere.ts";
 import { boundTokens, forgetWorkspace } from "./forget.ts";
@@ -34,6 +34,7 @@ export async function archiveWorkspace(ctx: WorkspaceContext): Promise<void> {
   closeMeanwhile(app, id, ARCHIVED);
   try {
     await ctx.write({ resource: id }, async (tx) => {
+      await holdAlone(tx, id);
       await tx.update(workspaces).set({ archived: true }).where(eq(workspaces.id, id));
       tx.afterCommit(() => forgetPlaces(app));
     });
@@ -104,15 +105,17 @@ export async function deleteWorkspace(ctx: UserContext, id: string): Promise<voi
 async function deleteContents(ctx: UserContext, id: string): Promise<void> {
   const { app } = ctx;
   await app.db.write(async (tx) => {
+    await holdAlone(tx, id);
     await tx.update(workspaces).set({ archived: true }).where(eq(workspaces.id, id));
     tx.afterCommit(() => forgetPlaces(app));
   });
-  await untilHeard(app);
+  await untilHeard(app, id);
   await endJobs(ctx, id, "the workspace was deleted", "unfinished");
   await untilEnded(app, id, STOP_MS);
   await deleteEnded(ctx, id);
   // Not by `ctx.write`, whose row would be the deleted workspace's own.
   await app.db.write(async (tx) => {
+    await holdAlone(tx, id);
     const hashes = await boundTokens(tx, id);
     await removeEndpoints(tx, id);
     await deleteRows(tx, app.db.dialect, id, ["audit_log"]);

@@ -7,7 +7,7 @@ import { checkEmail, checkUsername, checkWorkspaceId, usernameFromEmail } from "
 import { hasLicense } from "../license/service.ts";
 import { freeFolder } from "../storage/service.ts";
 import { users } from "../users/tables.ts";
-import { reopen } from "./closed.ts";
+import { holdAlone, reopen } from "./closed.ts";
 import { forgetMembers } from "./members.ts";
 import { newWorkspaceKey } from "./secrets.ts";
 import { workspaceMembers, workspaces } from "./tables.ts";
@@ -83,7 +83,7 @@ export async function createWorkspace(ctx: UserContext, body: NewWorkspace): Pro
         hint: "name an existing user as the owner: svc user create --email …",
       });
     }
-    await tx.lock(`workspace ${id}`);
+    await holdAlone(tx, id);
     await refuseTaken(tx, id);
     const created_at = app.clock();
     const key = newWorkspaceKey(app, id);
