@@ -1,6 +1,7 @@
 /**
  * What is set for the instance, held in memory so that it can be read without waiting. A change is told to readers of
- * this process with its commit. Of several servers on one PostgreSQL the others read it within REFRESH_MS.
+ * this process with its commit. Of several servers on one PostgreSQL the others are told, and read it within REFRESH_MS at
+ * the latest: commands do not listen, and a server can end between its commit and telling of it.
  *
  * Who wins: a flag or an environment variable, then what is stored, then the default.
  */
