@@ -26,6 +26,8 @@ export interface Statement<P, R> {
   readonly build: (queries: Queries) => Built;
   /** Of a shared statement: what it answers once it has changed its row. */
   readonly answer: ((parameters: P) => R) | undefined;
+  /** How many rows it changes then. */
+  readonly changes: (parameters: P) => number;
   readonly _: (parameters: P) => R;
 }
 
@@ -36,7 +38,7 @@ export interface Statement<P, R> {
 export function statement<P extends Record<string, unknown>, R>(
   build: Statement<P, R>["build"],
 ): Statement<P, R> {
-  return { build, answer: undefined, _: undefined as never };
+  return { build, answer: undefined, changes: () => 1, _: undefined as never };
 }
 
 /**
@@ -44,12 +46,14 @@ export function statement<P extends Record<string, unknown>, R>(
  * share one that does so for all of them. There it is answered before it has run; where there was no such row after all,
  * its write is dropped and done once more, and is then told so.
  * @param answer what it answers when there is its row
+ * @param changes how many rows an `insert … select` of many inserts
  */
 export function sharedStatement<P extends Record<string, unknown>, R>(
   build: Statement<P, R>["build"],
   answer: (parameters: P) => R,
+  changes: (parameters: P) => number = () => 1,
 ): Statement<P, R> {
-  return { build, answer, _: undefined as never };
+  return { build, answer, changes, _: undefined as never };
 }
 
 export interface Reader extends Queries {

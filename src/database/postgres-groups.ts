@@ -109,7 +109,8 @@ export function createGroups(
     for (const [declared, rows] of wanted) statements.push({ joined: await joinedOf(declared), rows });
     const connection = await client.reserve();
     try {
-      // Not awaited one by one: all are on their way before the first is answered.
+      // Not awaited one by one: all are on their way before the first is answered. A statement that does not do all it is
+      // to do fails, and what is to commit rolls back then.
       const under_way = [
         connection`BEGIN`,
         // What follows sees what is stored once the names are held, since each statement looks anew.
@@ -117,19 +118,12 @@ export function createGroups(
           ? connection.unsafe(SETTINGS_AND_SHARE, [String(LOCK_MS), JSON.stringify([...shared].sort())])
           : connection.unsafe(SETTINGS, [String(LOCK_MS)]),
         ...statements.map(({ joined, rows }) => connection.unsafe(joined.text, joined.bind(rows))),
+        connection`COMMIT`,
       ];
       const outcomes = await Promise.allSettled(under_way);
       const failed = outcomes.find((outcome) => outcome.status === "rejected");
-      const changed = outcomes
-        .slice(-statements.length)
-        .map((outcome) => (outcome as PromiseFulfilledResult<{ count: number }>).value?.count);
-      if (!failed && statements.every(({ rows }, index) => changed[index] === rows.length)) {
-        await connection`COMMIT`;
-        return true;
-      }
-      await connection`ROLLBACK`;
       if (failed && !isRefusal(failed.reason)) throw failed.reason;
-      return false;
+      return !failed;
     } finally {
       connection.release();
     }
@@ -148,8 +142,9 @@ export function createGroups(
 }
 
 /**
- * Whether it is about one of the statements: what it holds (SQLSTATE classes 22 and 23), or who is in its way (40, and
- * 55P03, lock_not_available). Anything else is as true of every other write.
+ * Whether it is about one of the statements: what it holds (SQLSTATE classes 22 and 23; of a row that it did not find,
+ * 22012, division_by_zero), or who is in its way (40, and 55P03, lock_not_available). Anything else is as true of every
+ * other write.
  */
 function isRefusal(cause: unknown): boolean {
   return /^(22|23|40|55P03)/.test((cause as { errno?: string }).errno ?? "");

@@ -60,14 +60,26 @@ export async function joinRows(client: PostgresClient, { text, names, fixed }: C
     name === undefined ? `$${next++}::${types[index]}` : `given.a${index + 1}`,
   );
   const described = fields.map(({ key }) => `${key} ${types[Number(key.slice(1)) - 1]}`).join(", ");
-  const rows = `from json_to_recordset($1::text::json) as given(${described})`;
+  const joined = forMany(text, `from json_to_recordset($1::text::json) as given(${described})`);
+  const isCounted = joined.includes("$:count");
   return {
-    text: forMany(text, rows).replace(/\$:(\d+)/g, (_, number) => parameters[Number(number) - 1]!),
-    bind: (all) => [JSON.stringify(all.map((values) => toRecord(values, fields))), ...own],
+    text: joined
+      .replace("$:count", `$${next}::int`)
+      .replace(/\$:(\d+)/g, (_, number) => parameters[Number(number) - 1]!),
+    bind(all) {
+      const rows = JSON.stringify(all.map((values) => toRecord(values, fields)));
+      return isCounted ? [rows, ...own, all.length] : [rows, ...own];
+    },
   };
 }
 
-/** The statement for rows that come from elsewhere; its parameters are marked `$:1`, `$:2`, … */
+/** Divides by zero unless there are as many rows as there are to be. */
+const ALL_THERE = "select 1 / (count(*) = $:count)::int";
+
+/**
+ * The statement for rows that come from elsewhere; its parameters are marked `$:1`, `$:2`, …, and how many rows there are
+ * `$:count`. One that does not find all of them divides by zero: its transaction can but roll back.
+ */
 function forMany(text: string, rows: string): string {
   const marked = text.replace(/\$(\d+)/g, "$:$1");
   const insert = /^insert into ("\w+") \(([^()]+)\) values \(([^()]+)\)( on conflict .+)?$/.exec(marked);
@@ -78,11 +90,16 @@ function forMany(text: string, rows: string): string {
     const into = columns.split(", ").filter(isGiven).join(", ");
     return `insert into ${table} (${into}) select ${given.filter(isGiven).join(", ")} ${rows}${instead}`;
   }
-  const select = /^(select .+? from "\w+") where (.+)$/.exec(marked);
-  if (select) return `${select[1]}, ${rows.slice("from ".length)} where ${select[2]}`;
+  const insertMany = /^(insert into "\w+" \([^()]+\) select .+) from (.+)$/.exec(marked);
+  if (insertMany) return `${insertMany[1]} ${rows}, ${insertMany[2]}`;
+  const select = /^select .+? (from "\w+") where (.+)$/.exec(marked);
+  if (select) return `${ALL_THERE} ${select[1]}, ${rows.slice("from ".length)} where ${select[2]}`;
   const update = /^(update "\w+" set .+?) where (.+?)(?: returning [^()]+)?$/.exec(marked);
-  if (!update) throw new Internal("a shared statement inserts one row, updates one or finds one");
-  return `${update[1]} ${rows} where ${update[2]}`;
+  const key = /\$:\d+/.exec(update?.[2] ?? "")?.[0];
+  if (!update || !key) throw new Internal("a shared statement inserts rows, updates one or finds one");
+  // By the last condition the planner expects few rows: it looks up each, also where it planned for an empty table.
+  const changed = `${update[1]} ${rows} where ${update[2]} and ${key}::text || '' = ${key}::text returning 1`;
+  return `with changed as (${changed}) ${ALL_THERE} from changed`;
 }
 
 function toRecord(values: Values, fields: readonly { name: string; key: string }[]): Values {

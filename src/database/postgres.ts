@@ -123,7 +123,7 @@ export function openPostgres(options: PostgresOptions): Database {
           if (shares.length > 0) await connection.unsafe(SHARE, [JSON.stringify(shares)]);
           for (const { declared, parameters } of calls) {
             const { count } = await run(connection, declared, parameters);
-            if (count !== 1) throw new Contradicted();
+            if (count !== declared.changes(parameters as never)) throw new Contradicted();
           }
           resolve(connection);
           await ended.promise;

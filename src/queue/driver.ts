@@ -1,6 +1,7 @@
 /** The statements of the hot path: storing a job, and its end. */
-import { and, eq, inArray, isNotNull, lt, not, or, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, inArray, isNotNull, lt, not, or, sql } from "drizzle-orm";
 import { type Database, sharedStatement, type Tx } from "../database/database.ts";
+import { dialect } from "../database/kit.ts";
 import type { JobStatus } from "./states.ts";
 import { type Job, jobLogs, jobStreams, jobs, type NewJob } from "./tables.ts";
 
@@ -65,6 +66,30 @@ export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
   await tx.exec(insert, values);
 }
 
+const columns = getTableColumns(jobs);
+
+/** Their ids come as a JSON array; all else they have in common. */
+const insertEqual = sharedStatement<Record<string, unknown>, unknown>(
+  (q) => {
+    const id = dialect === "postgres" ? sql`ids.id` : sql`ids.value`;
+    const values = Object.entries(columns).map(([name, column]) =>
+      name === "id" ? id : sql`${sql.param(p(name), column)}`,
+    );
+    const ids =
+      dialect === "postgres"
+        ? sql`json_array_elements_text(${p("ids")}::text::json) AS ids(id)`
+        : sql`json_each(${p("ids")}) AS ids`;
+    return q.insert(jobs).select(sql`select ${sql.join(values, sql`, `)} from ${ids}`);
+  },
+  () => undefined,
+  ({ count }) => count as number,
+);
+
+/** Stores jobs that differ in nothing but their ids. */
+export async function insertEqualJobs(tx: Tx, job: Job, ids: string[]): Promise<void> {
+  if (ids.length > 0) await tx.exec(insertEqual, { ...job, ids: JSON.stringify(ids), count: ids.length });
+}
+
 export interface Finish {
   id: string;
   worker: string;
@@ -81,7 +106,7 @@ export interface Finish {
   canceled_reason: string | null;
 }
 
-const finish = sharedStatement<Record<keyof Finish, unknown>, { id: unknown }[]>(
+const finish = sharedStatement<Record<keyof Finish | "leaves", unknown>, { id: unknown }[]>(
   (q) =>
     q
       .update(jobs)
@@ -102,7 +127,8 @@ const finish = sharedStatement<Record<keyof Finish, unknown>, { id: unknown }[]>
         canceled_reason: sql`coalesce(${p("canceled_reason")}, ${jobs.canceled_reason})`,
         deleted: sql`${jobs.delete_after_use}`,
       })
-      .where(and(eq(jobs.id, p("id")), eq(jobs.state, "running"), eq(jobs.worker, p("worker"))))
+      // The state is a parameter: PostgreSQL would otherwise read the index of all that run, for each row.
+      .where(and(eq(jobs.id, p("id")), eq(jobs.state, p("leaves")), eq(jobs.worker, p("worker"))))
       .returning({ id: jobs.id }),
   ({ id }) => [{ id }],
 );
@@ -112,7 +138,7 @@ const finish = sharedStatement<Record<keyof Finish, unknown>, { id: unknown }[]>
  * @returns false when this worker no longer holds it (it was given to another, or is completed): nothing is changed
  */
 export async function finishJob(tx: Tx, outcome: Finish): Promise<boolean> {
-  const rows = await tx.exec(finish, { ...outcome });
+  const rows = await tx.exec(finish, { ...outcome, leaves: "running" });
   return rows.length > 0;
 }
 

@@ -3,14 +3,15 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns, sql } from "drizzle-orm";
 import { connect } from "../../src/database/connect.ts";
 import { type Database, sharedStatement, statement, type Tx } from "../../src/database/database.ts";
 import { dialect } from "../../src/database/kit.ts";
 import { migrate } from "../../src/database/migrate.ts";
 import { BadRequest } from "../../src/errors.ts";
 import { auditLog } from "../../src/features/audit/tables.ts";
-import { jobs, type NewJob } from "../../src/queue/tables.ts";
+import { insertEqualJobs } from "../../src/queue/driver.ts";
+import { type Job, jobs, type NewJob } from "../../src/queue/tables.ts";
 import { createDatabase, until } from "../harness.ts";
 
 const onSqlite = dialect === "sqlite";
@@ -183,6 +184,15 @@ test("a declared statement's numbers come as numbers", async () => {
 });
 
 describe("shared statements", () => {
+  const full = Object.fromEntries(
+    Object.keys(getTableColumns(jobs)).map((name) => [
+      name,
+      (job("") as Record<string, unknown>)[name] ?? null,
+    ]),
+  ) as unknown as Job;
+  for (const name of ["concurrency_blocked", "delete_after_use", "cancel_requested", "deleted"] as const)
+    full[name] = false;
+  Object.assign(full, { visible_to_owner: true, priority: 3, attempts: 0, labels: ["x"] });
   const place = (name: string) => sql.placeholder(name);
   const insert = sharedStatement<{ id: string; args: string }, unknown>(
     (queries) => queries.insert(jobs).values({ ...job(""), id: place("id"), args: place("args") } as never),
@@ -215,6 +225,22 @@ describe("shared statements", () => {
     const rows = await db.read.select().from(jobs).orderBy(asc(jobs.id));
     expect(rows.map((row) => row.id)).toEqual(wanted);
     for (const { id, args } of rows) expect(args).toBe(`{"of":"${id} '\\"ü😀\\u0000"}`);
+  });
+
+  test("one that inserts many rows lands with others, and fails its own write only", async () => {
+    const rows = (...names: string[]) =>
+      db.write((tx) =>
+        insertEqualJobs(tx, { ...full, args: `{"of":"${names[0]}"}`, started_at: moment }, names),
+      );
+    await Promise.all([rows("a", "b", "c"), store("d"), rows("e"), rows()]);
+    expect(await ids()).toEqual(["a", "b", "c", "d", "e"]);
+    const answers = await Promise.allSettled([rows("f", "g"), rows("h", "a"), store("i"), store("d")]);
+    expect(answers.map(({ status }) => status === "fulfilled")).toEqual([true, false, true, false]);
+    expect(await ids()).toEqual(["a", "b", "c", "d", "e", "f", "g", "i"]);
+    expect(await find("g")).toEqual({ ...full, id: "g", args: '{"of":"f"}', started_at: moment });
+    const more = Array.from({ length: 3_000 }, (_, n) => `more-${String(n).padStart(32, "0")}`);
+    await rows(...more);
+    expect((await ids()).length).toBe(3_008);
   });
 
   test("one that the database refuses fails its own write only", async () => {
