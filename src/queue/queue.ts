@@ -5,8 +5,8 @@
 import type { Job } from "./tables.ts";
 
 export interface Consumer {
-  /** Room for one more job of this tag right now. */
-  hasRoom(tag: string): boolean;
+  /** For how many more jobs of this tag there is room right now. */
+  room(tag: string): number;
   /** Takes a job that is stored as running under this worker's name; one that is bound stays here, however long it waits. */
   take(job: Job, isBound: boolean): void;
   /** There may be queued jobs that are due. */
@@ -27,10 +27,13 @@ export interface Queue {
   attach(consumer: Consumer | undefined): void;
   /** Reserves room for a job of this tag; must be followed by `hand` or `giveBack`. */
   reserve(tag: string): boolean;
+  /** Reserves room for as many of them as there is. @returns how many, each of which must be followed by the same */
+  reserveSome(tag: string, most: number): number;
   hand(job: Job): void;
   /** Hands over a job that no other worker could run, whether there is room or not. */
   handAnyway(job: Job): void;
-  giveBack(): void;
+  /** @param some how much of what is reserved; 1 when left out */
+  giveBack(some?: number): void;
   /** There may be queued jobs that are due: said to the worker of this process, and to all others. */
   wake(): void;
   /** The same, said to the worker of this process alone. */
@@ -61,17 +64,22 @@ export function createQueue(worker: string, others: OtherWorkers, alone = false)
       consumer = next;
     },
     reserve(tag) {
-      if (!consumer?.hasRoom(tag)) return false;
+      if (!consumer || consumer.room(tag) <= 0) return false;
       reserved++;
       return true;
+    },
+    reserveSome(tag, most) {
+      const some = Math.min(most, Math.max(0, consumer?.room(tag) ?? 0));
+      reserved += some;
+      return some;
     },
     hand(job) {
       reserved--;
       consumer?.take(job, false);
     },
     handAnyway: (job) => consumer?.take(job, true),
-    giveBack() {
-      reserved--;
+    giveBack(some = 1) {
+      reserved -= some;
       consumer?.wake();
     },
     wake() {

@@ -31,10 +31,14 @@ import { resolveFlowDependencies } from "./resolve-flow-dependencies.ts";
 /** Why a signal is aborted when the server stops: the job goes back to the queue. Any other abort cancels it. */
 export const RELEASED = "released";
 
-/** Runs a job that is stored as running under this worker's name, and stores how it ended. */
-export async function runJob(app: App, job: Job, signal: AbortSignal): Promise<void> {
+/**
+ * Runs a job that is stored as running under this worker's name, and stores how it ended.
+ * @param onEnd called once, when nothing of it runs any more
+ */
+export async function runJob(app: App, job: Job, signal: AbortSignal, onEnd: () => void): Promise<void> {
   const output = collectOutput(app, job);
   let outcome = await attempt(app, job, signal, output);
+  onEnd();
   await output.stop();
   if (outcome === "released" && job.delete_after_use) outcome = await canceledEnding(app, job);
   if (outcome === "begun") {

@@ -20,6 +20,8 @@ import { RELEASED, runJob } from "./run-job.ts";
 const AHEAD_MS = 50;
 const MAX_AHEAD_PER_SLOT = 128;
 const MAX_CLAIM = 256;
+/** Ends that may be on their way to the database beside what runs: more of them show that it does not keep up. */
+const MAX_STORING = 1_024;
 /**
  * What waits here behind jobs that turned out to be long goes back to the queue after this: on PostgreSQL another worker
  * may be free.
@@ -56,6 +58,8 @@ export interface TakenTags {
 export function createWorker(app: App, tags: TakenTags): Worker {
   const { db, queue, config } = app;
   const active = new Map<string, { job: Job; isBound: boolean; controller: AbortController; again?: Job }>();
+  /** Of these, what has run and whose end is being stored: it takes no slot. */
+  let ended = 0;
   let executed = 0;
   let last: { id: string; workspace_id: string } | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;
@@ -71,15 +75,20 @@ export function createWorker(app: App, tags: TakenTags): Worker {
   let shedding: ReturnType<typeof setInterval> | undefined;
   let idle: (() => void) | undefined;
 
-  function room(): number {
+  /** Jobs that may wait here for a slot. */
+  function ahead(): number {
     const isStalled = app.runner.stalledMs() > AHEAD_MS;
     const most = isStalled ? 0 : Math.floor(AHEAD_MS / Math.max(app.runner.averageMs(), 0.1));
-    const ahead = Math.min(MAX_AHEAD_PER_SLOT, most);
-    return config.workers * (1 + ahead) - active.size - queue.reserved();
+    return config.workers * Math.min(MAX_AHEAD_PER_SLOT, most);
+  }
+
+  function room(): number {
+    const before = Math.max(active.size - ended, active.size - MAX_STORING);
+    return config.workers + ahead() - before - queue.reserved();
   }
 
   const consumer: Consumer = {
-    hasRoom: (tag) => accepting && room() > 0 && (tags.handed()?.includes(tag) ?? true),
+    room: (tag) => (accepting && (tags.handed()?.includes(tag) ?? true) ? room() : 0),
     take,
     wake,
     has: (job_id) => active.has(job_id),
@@ -99,7 +108,13 @@ export function createWorker(app: App, tags: TakenTags): Worker {
     last = job;
     const waited = (job.started_at ?? job.scheduled_for).getTime() - job.scheduled_for.getTime();
     app.meters.queueWait.observe(Math.max(0, waited) / 1000);
-    runJob(app, job, controller.signal)
+    let hasEnded = false;
+    const end = () => {
+      hasEnded = true;
+      ended++;
+      if (unseen) look();
+    };
+    runJob(app, job, controller.signal, end)
       .catch((cause) =>
         app.log.error(
           { ...aboutJob(job), error: String(cause), stack: (cause as Error).stack },
@@ -109,6 +124,7 @@ export function createWorker(app: App, tags: TakenTags): Worker {
       .finally(() => {
         const again = active.get(job.id)?.again;
         active.delete(job.id);
+        if (hasEnded) ended--;
         if (again) takeAgain(again);
         if (active.size === 0) idle?.();
         if (unseen) look();
@@ -139,7 +155,8 @@ export function createWorker(app: App, tags: TakenTags): Worker {
       wakeAgain = true;
       return;
     }
-    if (room() <= 0) return;
+    // While enough waits here, jobs are claimed many at a time: the end of one that runs looks again.
+    if (room() < Math.max(1, ahead() / 4)) return;
     claiming = true;
     claim()
       .catch((cause) => {

@@ -161,4 +161,50 @@ describe("many jobs at once", () => {
       expect((await root.ask("POST", `${jobs}/add_batch_jobs/${n}`, { kind: "noop" })).status).toBe(400);
     }
   });
+
+  test("more than there is room for are stored at once, and each runs once", async () => {
+    const root = await server.user("crowd", { super_admin: true });
+    const path = "u/admin/crowd";
+    const content = "export const main = () => Bun.env.WM_JOB_ID";
+    await deploy(ask, "acme", path, content);
+    const add = async (count: number): Promise<string[]> =>
+      (
+        await expectOk(
+          root.ask("POST", `${jobs}/add_batch_jobs/${count}`, { kind: "script", path, tag: "crowd" }),
+        )
+      ).json();
+    const ids = (await Promise.all([add(1_500), add(64), add(1)])).flat();
+    expect(new Set(ids).size).toBe(1_565);
+    const counted = async () => Number((await ask("GET", `${jobs}/completed/count_jobs?tags=crowd`)).text);
+    await until(async () => (await counted()) === ids.length || undefined, "all jobs have run");
+    const listed = [];
+    for (let page = 1; listed.length < ids.length; page++) {
+      const query = `script_path_exact=${path}&per_page=1000&page=${page}`;
+      const rows = (await expectOk(ask("GET", `${jobs}/completed/list?${query}`))).json();
+      if (rows.length === 0) break;
+      listed.push(...rows);
+    }
+    expect(listed.map(({ id }) => id).sort()).toEqual([...ids].sort());
+    expect(listed.every(({ success }) => success)).toBe(true);
+    for (const id of [ids[0]!, ids[1_499]!, ids[1_564]!]) expect((await completed(id)).result).toBe(id);
+    const audited: any[] = (await expectOk(ask("GET", "/w/acme/audit/list?operation=jobs.run"))).json();
+    const calls = audited.filter((row) => row.resource === path);
+    expect(calls.map((row) => row.parameters.jobs).sort()).toEqual(["1", "1500", "64"]);
+  }, 60_000);
+
+  test("of a script with a limit begin as it allows, and those that wait can be canceled", async () => {
+    const root = await server.user("limiter", { super_admin: true });
+    const path = "u/admin/limited";
+    const content = "export const main = () => Bun.sleep(60_000)";
+    const limits = { concurrent_limit: 2, concurrency_time_window_s: 60 };
+    await deploy(ask, "acme", path, content, limits);
+    const ids: string[] = (
+      await expectOk(root.ask("POST", `${jobs}/add_batch_jobs/20`, { kind: "script", path }))
+    ).json();
+    const running = async () =>
+      (await ask("GET", `${jobs}/list?running=true&script_path_exact=${path}`)).json().length;
+    await until(async () => (await running()) === 2 || undefined, "two run");
+    for (const id of ids) await ask("POST", `${jobs}_u/queue/cancel/${id}`, {});
+    for (const id of ids) expect((await completed(id)).canceled).toBe(true);
+  }, 60_000);
 });

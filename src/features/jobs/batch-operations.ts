@@ -8,6 +8,7 @@ import { LANGUAGES } from "../scripts/records.ts";
 import { getJob } from "./service.ts";
 import { runnableSubmission, type Submission } from "./submission.ts";
 import { submitJob } from "./submit.ts";
+import { submitEqualJobs } from "./submit-equal.ts";
 import { resolveTarget, type Target } from "./target.ts";
 
 const base = "/w/{workspace}/jobs" as const;
@@ -143,8 +144,7 @@ const addBatchJobs = operation({
     const count = wholeNumber.min(1).max(MAX_BATCH).safeParse(n);
     if (!count.success) throw new BadRequest(`"${n}" in the URL must be a number from 1 to ${MAX_BATCH}`);
     const submission = await batchSubmission(ctx, body);
-    const jobs = await Promise.all(Array.from({ length: count.data }, () => submitJob(ctx, submission, {})));
-    return jobs.map((job) => job.id);
+    return submitEqualJobs(ctx, submission, count.data);
   },
 });
 

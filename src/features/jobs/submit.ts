@@ -147,7 +147,7 @@ async function refuseKnownId(tx: Tx, job_id: string): Promise<void> {
   if (known.length > 0) throw new BadRequest(`there is a job with id ${job_id} already`);
 }
 
-function toRow(
+export function toRow(
   ctx: WorkspaceContext,
   submission: Submission,
   options: RunOptions,

@@ -1,0 +1,55 @@
+/** Submitting many jobs that differ in nothing but their ids: what they have in common is made and stored once. */
+import type { WorkspaceContext } from "../../context.ts";
+import { refuseWhileDraining } from "../../http/execute.ts";
+import { newJobId } from "../../lib/ids.ts";
+import { insertEqualJobs } from "../../queue/driver.ts";
+import { checkTag } from "../tokens/scopes.ts";
+import { refuseClosed } from "../workspaces/closed.ts";
+import { keepSeals } from "./stale-seals.ts";
+import type { Submission } from "./submission.ts";
+import { submitJob, toRow } from "./submit.ts";
+
+/**
+ * Stores so many equal jobs in one transaction, with one row of the audit log: for as many as there is room as running,
+ * which are handed over after the commit, the others as queued.
+ * @returns their ids, in the order they are to run
+ * @throws Unavailable while draining, Forbidden for a tag that the token may not run
+ */
+export async function submitEqualJobs(
+  ctx: WorkspaceContext,
+  submission: Submission,
+  count: number,
+): Promise<string[]> {
+  if (submission.flow || submission.delete_after_use) {
+    // Of these each begins in a way of its own.
+    const jobs = await Promise.all(Array.from({ length: count }, () => submitJob(ctx, submission, {})));
+    return jobs.map((job) => job.id);
+  }
+  const { app } = ctx;
+  refuseWhileDraining(app);
+  if (ctx.caller.identity.token?.scopes) checkTag(ctx.caller.identity, submission.tag);
+  const ids = Array.from({ length: count }, newJobId);
+  const room = submission.concurrency ? 0 : app.queue.reserveSome(submission.tag, count);
+  const now = app.clock();
+  const row = (direct: boolean) => toRow(ctx, submission, {}, { now, scheduled_for: now, direct });
+  const [running, queued] = [row(true), row(false)];
+  try {
+    await ctx.write(
+      { resource: submission.script_path ?? submission.kind, parameters: { jobs: String(count) } },
+      async (tx) => {
+        refuseClosed(app, running.workspace_id);
+        for (const job of [running, queued]) await keepSeals(app, tx, job, false);
+        await insertEqualJobs(tx, running, ids.slice(0, room));
+        await insertEqualJobs(tx, queued, ids.slice(room));
+        tx.afterCommit(() => {
+          for (const id of ids.slice(0, room)) app.queue.hand({ ...running, id });
+          if (room < count) app.queue.wake();
+        });
+      },
+    );
+  } catch (error) {
+    app.queue.giveBack(room);
+    throw error;
+  }
+  return ids;
+}
