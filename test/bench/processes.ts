@@ -37,8 +37,11 @@ export async function serveOn(data_dir: string, environment: Record<string, stri
   return { child, url };
 }
 
-/** A server on a data directory of its own, with a workspace and a token. */
-export async function startServer(environment: Record<string, string> = {}): Promise<Bench> {
+/** A server on a data directory of its own, with a workspace and a token, a super admin's where that is asked for. */
+export async function startServer(
+  environment: Record<string, string> = {},
+  { super_admin = false } = {},
+): Promise<Bench> {
   const data_dir = mkdtempSync(join(tmpdir(), "svc-bench-"));
   const { child, url } = await serveOn(data_dir, environment);
   const ask = async (address: string, init: RequestInit & { unix?: string }) => {
@@ -53,7 +56,7 @@ export async function startServer(environment: Record<string, string> = {}): Pro
       method: "POST",
       body: JSON.stringify(body),
     });
-  await operator("/users/create", { email: "ann@example.org", password: "bench", super_admin: false });
+  await operator("/users/create", { email: "ann@example.org", password: "bench", super_admin });
   await operator("/workspaces/create", {
     id: "acme",
     name: "Acme",

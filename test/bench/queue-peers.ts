@@ -1,6 +1,6 @@
 /**
- * One round of another queue, in a process of its own: jobs that do nothing are enqueued, 64 at a time, while its own
- * workers in this process complete them. Prints how many milliseconds passed until the last was completed in the
+ * One round of another queue, in a process of its own: jobs that do nothing are enqueued, by 64 clients one at a time or
+ * by some that enqueue 64 by each call, while its own workers in this process complete them. Prints how many milliseconds passed until the last was completed in the
  * database.
  *
  *   bun queue-peers.ts <peer> <database url> <jobs>
@@ -18,7 +18,9 @@ interface Queue {
   stop(): Promise<unknown>;
 }
 
-const AT_ONCE = 64;
+const CLIENTS = 64;
+/** Of jobs enqueued in bulk, by us as by others: how many clients, and how many jobs by each of their calls. */
+export const BULK = { clients: 4, a_call: 64 };
 const QUEUE = "noop";
 const PAYLOAD = { name: "Bob" };
 
@@ -67,16 +69,18 @@ async function pgBoss(connectionString: string): Promise<Queue> {
   };
 }
 
-/** How each begins, and how many of the 64 one call enqueues: one, as ours do, or all of them. */
-const START: Record<Peer, { start(url: string): Promise<Queue>; a_call: number }> = {
-  graphile: { start: (url) => graphile(url, {}), a_call: 1 },
-  "graphile-local": { start: (url) => graphile(url, LOCAL), a_call: 1 },
-  "graphile-bulk": { start: (url) => graphile(url, LOCAL), a_call: AT_ONCE },
-  "pg-boss": { start: pgBoss, a_call: 1 },
+const SINGLE = { clients: CLIENTS, a_call: 1 };
+
+/** How each begins, and how its jobs are enqueued. */
+const START: Record<Peer, { start(url: string): Promise<Queue>; clients: number; a_call: number }> = {
+  graphile: { start: (url) => graphile(url, {}), ...SINGLE },
+  "graphile-local": { start: (url) => graphile(url, LOCAL), ...SINGLE },
+  "graphile-bulk": { start: (url) => graphile(url, LOCAL), ...BULK },
+  "pg-boss": { start: pgBoss, ...SINGLE },
 };
 
 async function round(peer: Peer, url: string, jobs: number): Promise<number> {
-  const { start, a_call } = START[peer];
+  const { start, clients, a_call } = START[peer];
   const queue = await start(url);
   const database = new SQL({ url, max: 1 });
   const began = performance.now();
@@ -88,7 +92,7 @@ async function round(peer: Peer, url: string, jobs: number): Promise<number> {
       await queue.add(count);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE / a_call }, client));
+  await Promise.all(Array.from({ length: clients }, client));
   while (Number((await database.unsafe(queue.left))[0].left) > 0) await Bun.sleep(10);
   const spent = performance.now() - began;
   await queue.stop();

@@ -1,6 +1,7 @@
 /**
  * Jobs a second on one PostgreSQL that keeps what it says (default settings, fsync on): ours, each a warm TypeScript
  * script in its subprocess behind a webhook, against queues that run functions which do nothing in their own process.
+ * What is enqueued one job a call there is so here, and what many a call there, here too, by as many clients.
  *
  *   bun test/bench/queues.ts        by itself, after `bun run build`
  */
@@ -10,7 +11,7 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { startPostgres } from "../postgres-server.ts";
 import { type Bench, EXECUTABLE, load, startServer, stop, untilOutput } from "./processes.ts";
-import { PEERS, type Peer } from "./queue-peers.ts";
+import { BULK, PEERS, type Peer } from "./queue-peers.ts";
 
 interface Figure {
   what: string;
@@ -32,7 +33,11 @@ interface Target {
 const TARGETS: Record<Peer, Target> = {
   graphile: { name: "graphile-worker", least: 1, most: 2_000 },
   "graphile-local": { name: "graphile-worker with local queue and batches", least: 0.5, most: 2_000 },
-  "graphile-bulk": { name: "the same, enqueued by calls of 64", least: 0.5, most: 10_000 },
+  "graphile-bulk": {
+    name: `the same, both enqueued by ${BULK.clients} clients in calls of ${BULK.a_call}`,
+    least: 0.5,
+    most: 10_000,
+  },
   // As it comes it takes a job every two seconds.
   "pg-boss": { name: "pg-boss", least: 1, most: 4 },
 };
@@ -46,16 +51,35 @@ const SLOTS = 8;
 const perSecond = (value: number) => `${Math.round(value).toLocaleString("en")}/s`;
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!;
 
-/** Enqueues jobs of a script and waits until all are completed. @returns how many a second */
-async function ours(server: Bench, path: string, jobs: number): Promise<number> {
-  const began = performance.now();
-  await load({
-    url: `${server.url}/api/w/acme/jobs/run/p/${path}`,
-    body: '{"name":"Bob"}',
-    connections: 64,
-    requests: jobs,
-    headers: { authorization: `Bearer ${server.token}` },
+/** Enqueues jobs of a script, one a call, and waits until all are completed. @returns how many a second */
+function ours(server: Bench, path: string, jobs: number): Promise<number> {
+  return completing(server, jobs, async () => {
+    await load({
+      url: `${server.url}/api/w/acme/jobs/run/p/${path}`,
+      body: '{"name":"Bob"}',
+      connections: 64,
+      requests: jobs,
+      headers: { authorization: `Bearer ${server.token}` },
+    });
   });
+}
+
+/** The same, enqueued in bulk. */
+function oursInBulk(server: Bench, path: string, jobs: number): Promise<number> {
+  let added = 0;
+  const client = async () => {
+    while (added < jobs) {
+      const count = Math.min(BULK.a_call, jobs - added);
+      added += count;
+      await server.post(`/jobs/add_batch_jobs/${count}`, { kind: "script", path });
+    }
+  };
+  return completing(server, jobs, () => Promise.all(Array.from({ length: BULK.clients }, client)));
+}
+
+async function completing(server: Bench, jobs: number, enqueue: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await enqueue();
   while (Number(JSON.parse(await server.get("/jobs/queue/count")).database_length) > 0) await Bun.sleep(10);
   while (JSON.parse(await server.get("/jobs/list?running=true&per_page=1")).length > 0) await Bun.sleep(10);
   return (jobs * 1000) / (performance.now() - began);
@@ -77,15 +101,16 @@ async function theirs(peer: Peer, url: string, jobs: number): Promise<number> {
 /** Rounds of all of them in turn, so that each sees the same machine. */
 async function besideOthers(database: string, jobs: number): Promise<Figure[]> {
   const rates = new Map<Peer, { ours: number; theirs: number }[]>(PEERS.map((peer) => [peer, []]));
-  const server = await startServer({ DATABASE_URL: database });
+  const server = await startServer({ DATABASE_URL: database }, { super_admin: true });
   try {
     await server.post("/scripts/create", { path: "u/ann/warm", content: WARM, language: "bun" });
     await ours(server, "u/ann/warm", jobs);
     for (let round = 0; round < ROUNDS; round++) {
-      const own = await ours(server, "u/ann/warm", jobs);
+      const single = await ours(server, "u/ann/warm", jobs);
+      const bulk = await oursInBulk(server, "u/ann/warm", jobs);
       for (const peer of PEERS) {
         const rate = await theirs(peer, database, Math.min(jobs, TARGETS[peer].most));
-        rates.get(peer)!.push({ ours: own, theirs: rate });
+        rates.get(peer)!.push({ ours: peer === "graphile-bulk" ? bulk : single, theirs: rate });
       }
     }
   } finally {
