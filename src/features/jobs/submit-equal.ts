@@ -37,7 +37,7 @@ export async function submitEqualJobs(
     await ctx.write(
       { resource: submission.script_path ?? submission.kind, parameters: { jobs: String(count) } },
       async (tx) => {
-        refuseClosed(app, running.workspace_id);
+        await refuseClosed(app, tx, running.workspace_id);
         for (const job of [running, queued]) await keepSeals(app, tx, job, false);
         await insertEqualJobs(tx, running, ids.slice(0, room));
         await insertEqualJobs(tx, queued, ids.slice(room));
