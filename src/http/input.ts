@@ -1,54 +1,8 @@
 /** Reads an operation's input out of a request, and says exactly what is wrong with it. */
 import type { z } from "zod";
 import { BadRequest, InvalidInput, PayloadTooLarge, SvcError } from "../errors.ts";
+import { explain } from "./faults.ts";
 import type { Operation } from "./operation.ts";
-
-/** One sentence per problem: where, what, what would be right. */
-export function explain(where: "query" | "body" | "value", error: z.ZodError, value: unknown): string {
-  return error.issues
-    .map((issue) => {
-      const path = issue.path.map(String).join(".");
-      const id = idOnTheWay(value, issue.path);
-      const of = id === undefined ? "" : ` (of ${JSON.stringify(id)})`;
-      return `${where}${path ? ` field \`${path}\`${of}` : ""}: ${whatIsRight(issue.message)}`;
-    })
-    .join("; ");
-}
-
-/** A schema's own sentence stays as it is; zod's for a wrong kind of value says no more than that it is wrong. */
-function whatIsRight(message: string): string {
-  const [, kind, received] = /^Invalid input: expected (\w+), received (\w+)$/.exec(message) ?? [];
-  if (kind !== undefined) {
-    const right = `must be ${kind === "boolean" ? "true or false" : (KINDS[kind] ?? kind)}`;
-    return received === "undefined"
-      ? `is missing, and ${right}`
-      : `${right}, not ${KINDS[received!] ?? received}`;
-  }
-  return message.replace(/^Invalid option: expected one of /, "must be one of ").replaceAll('"|"', '", "');
-}
-
-/** Kinds of values as people say them. */
-const KINDS: Record<string, string> = {
-  string: "a string",
-  number: "a number",
-  int: "a whole number",
-  boolean: "a boolean",
-  array: "an array",
-  object: "an object",
-  record: "an object",
-};
-
-/** The id of the innermost thing with one that a path leads into: a number in a list says little to a person. */
-function idOnTheWay(value: unknown, path: readonly PropertyKey[]): string | undefined {
-  let found: string | undefined;
-  let at = value as Record<PropertyKey, unknown> | null | undefined;
-  for (const name of path) {
-    if (typeof at !== "object" || at === null) break;
-    if (typeof at.id === "string") found = at.id;
-    at = at[name] as typeof at;
-  }
-  return found;
-}
 
 export function parseQuery(op: Operation, search: string): unknown {
   if (!op.query) return undefined;

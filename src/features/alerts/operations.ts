@@ -33,9 +33,15 @@ export const listCriticalAlerts = operation({
     page_size: wholeNumber.min(1).max(100).default(10),
     /** Left out or null: all. */
     acknowledged: z
-      .enum(["true", "false", "null"], { error: "must be true, false or null" })
-      .transform((text) => (text === "null" ? undefined : text === "true"))
-      .or(z.boolean())
+      .union(
+        [
+          z
+            .enum(["true", "false", "null"])
+            .transform((text) => (text === "null" ? undefined : text === "true")),
+          z.boolean(),
+        ],
+        { error: "must be true, false or null" },
+      )
       .optional(),
   }),
   responds: responds.json(z.array(CriticalAlert)),

@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import { BadRequest } from "../../errors.ts";
-import { explain } from "../../http/input.ts";
+import { explain } from "../../http/faults.ts";
 
 /** Loaded when there is a licence to look at: a server that starts has more urgent things to do. */
 const loadJose = () => import("jose");

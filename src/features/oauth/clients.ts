@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { App } from "../../context.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
-import { explain } from "../../http/input.ts";
+import { explain } from "../../http/faults.ts";
 import { optional } from "../../http/operation.ts";
 import { type Provider, WELL_KNOWN } from "./well-known.ts";
 

@@ -1,5 +1,5 @@
 import { BadRequest } from "../../errors.ts";
-import { explain } from "../../http/input.ts";
+import { explain } from "../../http/faults.ts";
 import { definitionOf } from "./keys.ts";
 
 const NAME = /^[\w.-]{1,100}$/;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { App } from "../../context.ts";
 import { BadRequest, NotFound, SvcError } from "../../errors.ts";
-import { explain } from "../../http/input.ts";
+import { explain } from "../../http/faults.ts";
 import { operation, responds } from "../../http/operation.ts";
 import { randomText } from "../../lib/ids.ts";
 import { filesystemStore } from "../storage/filesystem-store.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import type { App, InWorkspace, WorkspaceContext } from "../../context.ts";
 import { BadRequest, Forbidden, NotFound, SvcError } from "../../errors.ts";
-import { explain } from "../../http/input.ts";
+import { explain } from "../../http/faults.ts";
 import { randomText } from "../../lib/ids.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { resourceForServer, valueForCaller } from "../resources/references.ts";
