@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { homedir } from "node:os";
 import { resolve } from "node:path";
 import chalk from "chalk";
 import { Option } from "commander";
@@ -62,7 +63,7 @@ export default leaf("init", "set up a server: five questions, and it runs", "dir
 What the options say is not asked for; without a terminal nothing is.`,
   )
   .action(async (options: InitOptions) => {
-    const data_dir = resolve(await withDefault(options.dataDir, DATA_DIR()));
+    const data_dir = resolve(fromHome(await withDefault(options.dataDir, DATA_DIR())));
     await checkUnused(data_dir);
     const address = addressOf(await withDefault(options.listen, LISTEN));
     checkFree(address);
@@ -104,6 +105,11 @@ const WORKSPACE: Question = {
   fallback: FIRST_WORKSPACE,
   check: checkWorkspaceId,
 };
+
+/** No shell has read what was answered to a question. */
+function fromHome(folder: string): string {
+  return folder.replace(/^~(?=\/|$)/, homedir());
+}
 
 /** Where nobody can be asked, what is usual holds. */
 async function withDefault(given: string | undefined, question: Question): Promise<string> {
@@ -221,6 +227,11 @@ async function unitKind({ systemd, start }: InitOptions): Promise<UnitKind | "no
   ]);
 }
 
+/** A word of a command line, as a shell reads it. */
+function quoted(word: string): string {
+  return /^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
 interface Told {
   data_dir: string;
   email: string;
@@ -229,12 +240,10 @@ interface Told {
   unit: Unit | undefined;
 }
 
-function tell(
-  { dataDir, baseUrl }: InitOptions,
-  { data_dir, email, workspace, background, unit }: Told,
-): void {
+function tell({ baseUrl }: InitOptions, { data_dir, email, workspace, background, unit }: Told): void {
   note(chalk.dim(`data in ${data_dir}, workspace ${workspace}, super admin ${email}`));
-  const where = dataDir === undefined ? "" : ` --data-dir ${dataDir}`;
+  // What later commands work on by themselves need not be named.
+  const where = data_dir === resolve(DATA_DIR().fallback) ? "" : ` --data-dir ${quoted(data_dir)}`;
   if (background) {
     print(`svc runs on ${chalk.bold(background.url)}, as process ${background.pid}`);
     note(chalk.dim(`its log is ${background.log}`));

@@ -1,6 +1,6 @@
 /** `svc init`: from nothing to a server that runs. */
 import { expect, test } from "bun:test";
-import { existsSync, rmSync, statSync } from "node:fs";
+import { existsSync, realpathSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { until } from "../harness.ts";
 import { newPlace, type Place } from "./program.ts";
@@ -47,6 +47,26 @@ test("five questions at a terminal, and a server runs that knows the answers", a
     expect(await whoami(place, url)).toMatchObject({ code: 0 });
     const again = await place.svc(["init", ...ADMIN]);
     expect(again).toMatchObject({ code: 1, err: expect.stringContaining("a server is up already on ") });
+  } finally {
+    await end(Number(pid), url);
+  }
+}, 60_000);
+
+test("the commands to go on with work on the folder that was answered", async () => {
+  using place = newPlace();
+  using session = sitDown(place, ["init", ...ADMIN, "--listen", "127.0.0.1:0", "--workspace", "acme"], {
+    SVC_DATA_DIR: "",
+  });
+  await session.sees("Data directory");
+  session.types(`~/my data${ENTER}`);
+  await session.sees("svc runs on ");
+  const { shown } = await session.ended();
+  const [, url = "", pid = ""] = /svc runs on (\S+), as process (\d+)/.exec(shown) ?? [];
+  try {
+    const named = `--data-dir '${join(realpathSync(place.folder), "my data")}'`;
+    const unwrapped = shown.replace(/\s+/g, " ");
+    expect(unwrapped).toContain(`svc script push hello.ts u/ann/hello ${named}`);
+    expect(unwrapped).toContain(`svc serve ${named} starts it`);
   } finally {
     await end(Number(pid), url);
   }
