@@ -104,6 +104,18 @@ describe("svc config", () => {
       code: 1,
       err: expect.stringContaining("setting retention_period_secs must be a whole number of seconds"),
     });
+    expect(await place.svc(["config", "set", "workers", "2"])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("workers is a setting of the server's process: set SVC_WORKERS where"),
+    });
+    expect(await place.svc(["config", "set", "retention_s", "60"])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining("retention_s is stored as retention_period_secs"),
+    });
+    expect(await place.svc(["config", "set", "retention_perod_secs", "60"])).toMatchObject({
+      code: 0,
+      err: "set retention_perod_secs, which is not a known setting: it is kept, and changes nothing\n",
+    });
     expect(await place.svc(["config", "get", "colour"])).toEqual({
       code: 2,
       out: "",

@@ -10,7 +10,7 @@ import { isUrl } from "../saml/operations.ts";
 import { check, checkKey } from "./check.ts";
 import { definitionOf, KEYS, type SettingKey, variableFor } from "./keys.ts";
 import { masked, unmasked } from "./masking.ts";
-import { describeProcess, ProcessSetting } from "./process.ts";
+import { describeProcess, ProcessSetting, refuseProcessSetting } from "./process.ts";
 import type { Source } from "./store.ts";
 
 const GlobalSetting = z.object({
@@ -60,7 +60,6 @@ export const setGlobalSetting = operation({
   audit: { operation: "settings.update", action_kind: "Update" },
   run: async (ctx, { key, body }) => {
     checkKey(key);
-    if (!("value" in body)) throw new BadRequest("body field `value`: is missing; null removes the setting");
     const value = body.value === null ? undefined : await settle(ctx, key, body.value);
     const shown = masked(key, definitionOf(key), value);
     const parameters = { value: (JSON.stringify(shown) ?? "null").slice(0, AUDITED) };
@@ -80,6 +79,7 @@ const MEANT: { [K in SettingKey]?: (app: App, value: string) => unknown } = {
 
 async function settle(ctx: UserContext, key: string, given: unknown): Promise<unknown> {
   const { app } = ctx;
+  if (!definitionOf(key)) refuseProcessSetting(key);
   const value = check(key, unmasked(key, definitionOf(key), given, app.settings.find(key).value));
   try {
     await MEANT[key as SettingKey]?.(app, value as string);
@@ -96,6 +96,8 @@ async function settle(ctx: UserContext, key: string, given: unknown): Promise<un
 
 function confirm(app: App, key: string, removed: boolean): string {
   const done = removed ? `removed setting ${key}` : `set ${key}`;
+  if (!removed && !definitionOf(key))
+    return `${done}, which is not a known setting: it is kept, and changes nothing`;
   const { source } = app.settings.find(key);
   if (source !== "environment" && source !== "flag") return done;
   const winner = source === "flag" ? "a flag of the server" : variableFor(key, SETTINGS);

@@ -1,6 +1,7 @@
 /** The settings of the process (src/config.ts) as they are shown. */
 import { z } from "zod";
 import { type Config, type ConfigName, SETTINGS } from "../../config.ts";
+import { BadRequest } from "../../errors.ts";
 import { KEYS } from "./keys.ts";
 import { MASK } from "./masking.ts";
 
@@ -19,6 +20,21 @@ const SETTING_OF = new Map(
     "config" in definition ? [[definition.config as ConfigName, key]] : [],
   ),
 );
+
+/**
+ * Refuses to store what only the process can be told: it would never hold.
+ * @throws BadRequest that says where it is set instead
+ */
+export function refuseProcessSetting(key: string): void {
+  if (!Object.hasOwn(SETTINGS, key)) return;
+  const name = key as ConfigName;
+  const setting = SETTING_OF.get(name);
+  throw new BadRequest(
+    setting === undefined
+      ? `${key} is a setting of the server's process: set ${SETTINGS[name].variable} where the server is started, and restart it`
+      : `${key} is stored as ${setting}: set that`,
+  );
+}
 
 /** Every setting by name, with secrets hidden. */
 export function describeProcess(config: Config): Record<string, ProcessSetting> {
