@@ -115,9 +115,11 @@ const removeOwner = inWorkspace("remove-owner", "end that a user or group owns i
     else note(`${owner} owns folder ${name} no more`);
   });
 
-/** @throws a usage error for what is no right */
-function writes(flag: string, right: string): boolean {
-  if (right !== "read" && right !== "write") throw usageError(`${flag} ${right}: must be read or write`);
+/** @returns undefined for none @throws a usage error for what is no right */
+function writes(flag: string, right: string): boolean | undefined {
+  if (right === "none") return undefined;
+  if (right !== "read" && right !== "write")
+    throw usageError(`${flag} ${right}: must be read, write or none`);
   return right === "write";
 }
 
@@ -133,7 +135,7 @@ const setPerm = inWorkspace("set-perm", "say what somebody may do in it")
     ),
   )
   .action(async (name: string, who: string, right: string, options: WorkspaceOptions) => {
-    const write = right === "none" ? undefined : writes("<right>", right);
+    const write = writes("<right>", right);
     await withClient(options, async (client) => {
       const workspace = await workspaceFor(client, options.workspace);
       const place = { workspace, kind: "folder", path: name };
