@@ -49,10 +49,18 @@ function ownFirst(this: Help, command: Command): Option[] {
   return [...all.filter((option) => !isCommon(option)), ...all.filter(isCommon)];
 }
 
+/** Which of the two words a noun has for showing one thing is for nobody to remember. */
+const SYNONYMS: Record<string, string> = { get: "show", show: "get" };
+
+function withSynonym(verb: Command): Command {
+  const other = SYNONYMS[verb.name()];
+  return other === undefined ? verb : verb.alias(other);
+}
+
 /** A noun with its verbs. */
 export function noun(name: string, summary: string, ...verbs: Command[]): Command {
   const command = new Command(name).description(summary).helpCommand(false).showSuggestionAfterError();
-  for (const verb of verbs) command.addCommand(verb);
+  for (const verb of verbs) command.addCommand(withSynonym(verb));
   return command;
 }
 

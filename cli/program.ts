@@ -96,7 +96,8 @@ Examples:
   $ svc run u/ann/hello --workspace acme -d '{"name":"Bob"}'`;
 
 /** Runs one command line. @returns the exit code */
-export async function runProgram(argv: string[]): Promise<number> {
+export async function runProgram(given: string[]): Promise<number> {
+  const argv = asksForHelp(given);
   process.stdout.on("error", (cause) => {
     if ((cause as { code?: string }).code === "EPIPE") process.exit(0);
   });
@@ -113,6 +114,14 @@ export async function runProgram(argv: string[]): Promise<number> {
     if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : EXIT.usage;
     return showFailure(cause, argv.includes("--json"));
   }
+}
+
+/** `svc help job list` is what `svc job list --help` is; a name that is none is told before any help is shown. */
+function asksForHelp(argv: string[]): string[] {
+  const [first = "", ...rest] = argv;
+  if (first === "help") return asksForHelp([...rest, "--help"]);
+  const isName = first.startsWith("-") || Object.hasOwn(NOUNS, first) || first === COMPLETE;
+  return isName ? argv : argv.filter((word) => word !== "--help" && word !== "-h");
 }
 
 /** Asked by the shells, of which `svc completion` prints what they need for it. */
@@ -138,18 +147,26 @@ export async function createProgram(argv: string[]): Promise<Command> {
   for (const [name, { summary, load }] of Object.entries(NOUNS)) {
     program.addCommand(name === called ? (await load()).default : new Command(name).description(summary));
   }
-  throwInsteadOfExit(program);
+  throwInsteadOfExit(program, argv);
   return program;
 }
 
-function throwInsteadOfExit(command: Command): void {
+function throwInsteadOfExit(command: Command, argv: string[]): void {
   command.configureOutput({ outputError: () => {} });
   command.exitOverride((cause) => {
     if (PRINTED.includes(cause.code)) throw cause;
     const [message = "", suggestion] = cause.message.replace(/^error: /, "").split("\n");
-    throw usageError(message, suggestion?.replace(/^\(|\)$/g, "") ?? `see ${wordsOf(command)} --help`);
+    const hint = suggestion?.replace(/^\(|\)$/g, "") ?? tooEarly(command, cause.code, argv);
+    throw usageError(message, hint ?? `see ${wordsOf(command)} --help`);
   });
-  for (const child of command.commands) throwInsteadOfExit(child);
+  for (const child of command.commands) throwInsteadOfExit(child, argv);
+}
+
+/** What to do about an option that was written before the command it belongs to. */
+function tooEarly(command: Command, code: string, argv: string[]): string | undefined {
+  const name = argv.find((word) => Object.hasOwn(NOUNS, word));
+  if (command.parent || code !== "commander.unknownOption" || name === undefined) return undefined;
+  return `options come after the command: svc ${name} ${argv[0]} …`;
 }
 
 /** What ends a command without being a mistake. */

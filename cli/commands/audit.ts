@@ -100,4 +100,7 @@ const exportRows = filtered(inWorkspace("export", "print what was done as JSON l
     });
   });
 
-export default noun("audit", "read and export what was done, and by whom", list, exportRows);
+export default noun("audit", "read and export what was done, and by whom", list, exportRows).addHelpText(
+  "after",
+  examples("svc audit list --since 24h", "svc audit export --since 30d > audit.jsonl"),
+);

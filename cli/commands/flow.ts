@@ -177,4 +177,16 @@ const graph = inWorkspace("graph", "draw the steps of a flow as a tree")
     else process.stdout.write(`${path}${summary ? `  ${summary}` : ""}\n${drawTree(lines)}`);
   });
 
-export default noun("flow", "deploy, run, list and draw flows", push, run, list, show, archive, graph);
+export default noun(
+  "flow",
+  "deploy, run, list and draw flows",
+  push,
+  run,
+  list,
+  show,
+  archive,
+  graph,
+).addHelpText(
+  "after",
+  examples("svc flow push refund.yaml u/ann/refund", "svc flow run u/ann/refund -d '{\"order\":7}'"),
+);

@@ -170,4 +170,7 @@ export default noun(
   removeOwner,
   setPerm,
   remove,
+).addHelpText(
+  "after",
+  examples("svc folder create data --owner g/engineers", "svc folder set-perm data g/all read"),
 );

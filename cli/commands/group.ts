@@ -108,4 +108,4 @@ export default noun(
   addUser,
   removeUser,
   remove,
-);
+).addHelpText("after", examples("svc group create engineers", "svc group add-user engineers bob"));

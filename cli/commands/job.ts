@@ -174,4 +174,7 @@ function checkId(id: string): void {
   if (!isUuid(id)) throw usageError(`"${id}" is not the id of a job: it must be a UUID`, "svc job list");
 }
 
-export default noun("job", "list, read, follow and cancel jobs", list, get, logs, result, cancel);
+export default noun("job", "list, read, follow and cancel jobs", list, get, logs, result, cancel).addHelpText(
+  "after",
+  examples("svc job list --status failure --since 2h", "svc job logs $ID --follow"),
+);

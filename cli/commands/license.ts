@@ -137,4 +137,10 @@ async function ofInstance(options: CommonOptions): Promise<Shown> {
   });
 }
 
-export default noun("license", "make, sign and show licences of the Enterprise Edition", keygen, issue, show);
+export default noun(
+  "license",
+  "make, sign and show licences of the Enterprise Edition",
+  keygen,
+  issue,
+  show,
+).addHelpText("after", examples("svc license keygen", "svc license show"));

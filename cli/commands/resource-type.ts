@@ -78,4 +78,7 @@ const remove = inWorkspace("delete", "delete a resource type of the workspace; r
     else note(`deleted ${name}`);
   });
 
-export default noun("resource-type", "describe kinds of resources", list, get, push, remove);
+export default noun("resource-type", "describe kinds of resources", list, get, push, remove).addHelpText(
+  "after",
+  examples("svc resource-type list", "svc resource-type get postgresql"),
+);

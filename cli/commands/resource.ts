@@ -102,4 +102,10 @@ const remove = inWorkspace("delete", "delete resources")
     if (options.json) printJson({ deleted: paths });
   });
 
-export default noun("resource", "read and write resources", set, get, list, remove);
+export default noun("resource", "read and write resources", set, get, list, remove).addHelpText(
+  "after",
+  examples(
+    'svc resource set u/ann/api \'{"url":"https://api.example.org"}\' --type any',
+    "svc resource list --type postgresql",
+  ),
+);

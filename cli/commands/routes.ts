@@ -1,5 +1,5 @@
 import { examples, leaf } from "../command.ts";
-import { printJson, printTable } from "../terminal/output.ts";
+import { note, printJson, printTable } from "../terminal/output.ts";
 
 export default leaf("routes", "list the routes of the HTTP interface", "nothing")
   .argument("[text]", "only routes whose path or name holds this")
@@ -25,6 +25,7 @@ export async function listRoutes(text: string | undefined, options: { json?: boo
       (route) => route.path.toLowerCase().includes(wanted) || route.name.toLowerCase().includes(wanted),
     );
   if (options.json) return printJson(routes);
+  if (routes.length === 0) note(`no path and no name of an operation holds "${text}"`);
   await printTable(routes, [
     { title: "METHOD", value: (route) => route.method },
     { title: "PATH", value: (route) => route.path },

@@ -188,4 +188,7 @@ export default noun(
   switching("disable", false),
   remove,
   preview,
+).addHelpText(
+  "after",
+  examples("svc schedule create u/ann/nightly '0 3 * * *' --run u/ann/report", "svc schedule list"),
 );

@@ -172,4 +172,7 @@ const show = inWorkspace("show", "print the source of a script")
     }
   });
 
-export default noun("script", "deploy and list scripts", push, list, show);
+export default noun("script", "deploy and list scripts", push, list, show).addHelpText(
+  "after",
+  examples("svc script push hello.ts u/ann/hello", "svc script list"),
+);

@@ -118,4 +118,10 @@ const remove = leaf("delete", "delete those of your tokens that begin so; they s
     else note(told);
   });
 
-export default noun("token", "create, list and delete tokens", create, list, remove);
+export default noun("token", "create, list and delete tokens", create, list, remove).addHelpText(
+  "after",
+  examples(
+    "svc token create --email ann@example.org --label laptop",
+    "svc token list --url http://localhost:8000 --token $SVC_TOKEN",
+  ),
+);

@@ -140,6 +140,15 @@ export default noun(
   switching("enable", true),
   switching("disable", false),
   remove,
-  noun("http", "routes of your own choosing", createHttp),
-  noun("websocket", "messages of WebSockets elsewhere", createWebsocket),
+  noun("http", "routes of your own choosing", createHttp).addHelpText(
+    "after",
+    examples("svc trigger http create orders/:id u/ann/orders --run u/ann/order"),
+  ),
+  noun("websocket", "messages of WebSockets elsewhere", createWebsocket).addHelpText(
+    "after",
+    examples("svc trigger websocket create wss://feed.example.org u/ann/prices"),
+  ),
+).addHelpText(
+  "after",
+  examples("svc trigger http create orders/:id u/ann/orders --run u/ann/order", "svc trigger list"),
 );

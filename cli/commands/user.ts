@@ -238,4 +238,4 @@ export default noun(
   setLoginType,
   rename,
   remove,
-);
+).addHelpText("after", examples("svc user create --email bob@example.org", "svc user list --active"));

@@ -227,4 +227,4 @@ export default noun(
   remove,
   rename,
   importFile,
-);
+).addHelpText("after", examples("svc variable set u/ann/region eu-1", "svc variable list --prefix u/ann/"));

@@ -193,4 +193,4 @@ export default noun(
   rotate,
   deliveries,
   redeliver,
-);
+).addHelpText("after", examples("svc webhook create https://hooks.example.org/svc", "svc webhook list"));

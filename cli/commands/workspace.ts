@@ -151,4 +151,10 @@ export default noun(
   remove,
   ...peopleCommands,
   settings,
+).addHelpText(
+  "after",
+  examples(
+    "svc workspace create acme --name Acme --owner ann@example.org",
+    "svc workspace add-user acme bob@example.org",
+  ),
 );

@@ -71,7 +71,9 @@ function readLine(program: Command, words: readonly string[]): Line {
     } else if (word.startsWith("-")) readOption(line, word);
     else {
       const inner =
-        line.count === 0 ? line.command.commands.find((child) => child.name() === word) : undefined;
+        line.count === 0
+          ? line.command.commands.find((child) => child.name() === word || child.aliases().includes(word))
+          : undefined;
       if (inner) line.command = inner;
       else line.count++;
     }

@@ -49,4 +49,7 @@ const set = leaf("set", "change a setting of a workspace")
     else note(answer);
   });
 
-export default noun("settings", "read and change settings", get, set);
+export default noun("settings", "read and change settings", get, set).addHelpText(
+  "after",
+  examples("svc workspace settings get acme", "svc workspace settings set acme env.REGION eu-1"),
+);
