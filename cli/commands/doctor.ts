@@ -4,7 +4,7 @@ import { examples, leaf } from "../command.ts";
 import type { Finding } from "../doctor/finding.ts";
 import { wholeNumber } from "../options.ts";
 import { EXIT } from "../terminal/failure.ts";
-import { oneLine, print, printJson } from "../terminal/output.ts";
+import { oneLine, print, printJson, terminalWidth, wrap } from "../terminal/output.ts";
 
 interface DoctorOptions {
   dataDir?: string;
@@ -40,7 +40,18 @@ export default leaf("doctor", "check the machine and the data directory, and say
 
 const PAINT = { ok: chalk.green, warn: chalk.yellow, fail: chalk.red };
 
+/** Up to where a finding is told. */
+const INDENT = " ".repeat(22);
+
+/** In lines that fit the terminal, and one where there is none. */
+function fitted(text: string): string[] {
+  return process.stdout.isTTY ? wrap(text, terminalWidth() - INDENT.length) : [text];
+}
+
 function show({ check, state, says, advice }: Finding): void {
-  print(`${PAINT[state](state.padEnd(4))}  ${check.padEnd(15)} ${oneLine(says)}`);
-  if (advice !== undefined) print(`      ${" ".repeat(15)} ${chalk.dim(`→ ${advice}`)}`);
+  const [first = "", ...more] = fitted(oneLine(says));
+  print(`${PAINT[state](state.padEnd(4))}  ${check.padEnd(15)} ${first}`);
+  for (const line of more) print(INDENT + line);
+  if (advice === undefined) return;
+  for (const line of fitted(`→ ${advice}`)) print(INDENT + chalk.dim(line));
 }
