@@ -45,7 +45,7 @@ const NOUN_OF: Record<string, string> = {
 /** Operations that any token may call, whatever it is restricted to. */
 const EXEMPT: Record<string, string[]> = {
   "says nothing of what is in the instance": [
-    ..."getVersion getUpToDate getLicenseId getHealth getLiveness getOpenApiYaml getReference listScopes".split(
+    ..."getVersion getUpToDate getLicenseId getHealth getLiveness getOpenApiYaml getReference frontDoor listScopes".split(
       " ",
     ),
     ..."getOidcIssuer getOidcIssuerAtRoot getOidcKeys listOAuthLogins existsWorkspace existsUsername".split(

@@ -1,7 +1,7 @@
 /** The one list of features: a new one is a line here. The folder is where `svc routes` says an operation lives. */
 import { openapiOperation } from "../http/openapi.ts";
 import type { Operation } from "../http/operation.ts";
-import { referenceOperation } from "../http/reference-page.ts";
+import { frontDoor, referenceOperation } from "../http/reference-page.ts";
 import { aclOperations } from "./acls/operations.ts";
 import { alertOperations } from "./alerts/operations.ts";
 import { appExecuteOperations } from "./apps/execute-operations.ts";
@@ -192,7 +192,7 @@ export const features: Feature[] = [
   { file: "src/http/openapi.ts", operations: [openapiOperation(() => operations, INTERFACE_NOUNS)] },
   {
     file: "src/http/reference-page.ts",
-    operations: [referenceOperation(() => operations, INTERFACE_NOUNS)],
+    operations: [referenceOperation(() => operations, INTERFACE_NOUNS), frontDoor],
   },
 ];
 

@@ -135,6 +135,12 @@ describe("the page for people", () => {
     expect(answer.text).not.toMatch(/<(script|img|link|iframe|form)\b|\bsrc=|url\(/i);
   });
 
+  test("is what the server's address leads to", async () => {
+    const answer = await fetch(server.url, { redirect: "follow" });
+    expect([answer.status, new URL(answer.url).pathname]).toEqual([200, "/api/docs"]);
+    expect((await fetch(server.url, { method: "POST" })).status).toBe(405);
+  });
+
   test("its policy allows its own style and nothing else", async () => {
     const answer = await server.as(undefined)("GET", "/docs");
     const style = /<style>([\s\S]*?)<\/style>/.exec(answer.text)![1]!;
