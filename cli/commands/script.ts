@@ -1,6 +1,7 @@
 import { basename, extname } from "node:path";
 import { Option } from "commander";
 import {
+  archiveScriptByPath,
   createScript,
   getScriptByPath,
   getScriptDeploymentStatus,
@@ -64,7 +65,7 @@ interface PushOptions extends WorkspaceOptions {
 const push = inWorkspace("push", "deploy a file as a new version of a script")
   .argument("<file>", "a .ts, .js, .sh, .py, .pg.sql, .my.sql, .sqlite.sql or .gql file")
   .argument("[path]", "such as u/ann/hello or f/shop/order")
-  .option("--path <path>", "the path, where an option is handier than an argument")
+  .option("--path <path>", "the path, as an option instead of an argument")
   .option("--summary <text>", "one line that says what it does")
   .option("--message <text>", "what changed, for the history")
   .addOption(
@@ -140,7 +141,7 @@ async function waitReady(client: Client, workspace: string, hash: string): Promi
 }
 
 const list = inWorkspace("list", "list scripts")
-  .option("--prefix <path>", "only paths that begin so")
+  .option("--prefix <path>", "only paths that begin with this")
   .addHelpText("after", examples("svc script list --workspace acme"))
   .action(async (options: WorkspaceOptions & { prefix?: string }) => {
     const found = await withClient(options, async (client) =>
@@ -172,7 +173,19 @@ const show = inWorkspace("show", "print the source of a script")
     }
   });
 
-export default noun("script", "deploy and list scripts", push, list, show).addHelpText(
+const archive = inWorkspace("archive", "archive a script: it cannot be run any more")
+  .argument("<path>")
+  .addHelpText("after", examples("svc script archive u/ann/hello"))
+  .action(async (path: string, options: WorkspaceOptions) => {
+    await withClient(options, async (client) => {
+      const workspace = await workspaceFor(client, options.workspace);
+      await client.call(archiveScriptByPath, { workspace, path });
+    });
+    if (options.json) printJson({ path, archived: true });
+    else note(`archived ${path}`);
+  });
+
+export default noun("script", "deploy, list and archive scripts", push, list, show, archive).addHelpText(
   "after",
   examples("svc script push hello.ts u/ann/hello", "svc script list"),
 );

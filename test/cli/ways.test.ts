@@ -67,6 +67,13 @@ const LINES: Line[] = [
     code: 1,
     err: "error: Not found: variable u/ann/none in workspace acme\n",
   },
+  { args: "script archive u/ann/hello --workspace acme", err: "archived u/ann/hello\n" },
+  { args: "script list --workspace acme --prefix u/ann/h" },
+  {
+    args: "run u/ann/hello --workspace acme",
+    code: 1,
+    err: "error: Bad request: script u/ann/hello in workspace acme is archived and cannot be run\n",
+  },
 ];
 
 async function runAll(place: Place, common: string[]) {
@@ -93,7 +100,7 @@ async function runAll(place: Place, common: string[]) {
 test("on the data directory itself, with no server up", async () => {
   using place = newPlace();
   await runAll(place, []);
-}, 30_000);
+}, 60_000);
 
 test("through the socket of the data directory's server", async () => {
   using place = newPlace();
@@ -101,7 +108,7 @@ test("through the socket of the data directory's server", async () => {
   await runAll(place, []);
   // Nothing else could have done it: the server holds the directory's lock.
   expect((await server.operator("GET", "/workspaces/list")).text).toContain("Acme Ltd");
-}, 30_000);
+}, 60_000);
 
 test("over HTTP, with --url and --token", async () => {
   using place = newPlace();
@@ -109,7 +116,7 @@ test("over HTTP, with --url and --token", async () => {
   const { token } = await server.user("operator", { super_admin: true });
   await runAll(place, ["--url", server.url, "--token", token]);
   expect(existsSync(place.data_dir)).toBe(false);
-}, 30_000);
+}, 60_000);
 
 test("SVC_URL and SVC_TOKEN stand for the options, which win over them", async () => {
   using place = newPlace();
@@ -124,4 +131,4 @@ test("SVC_URL and SVC_TOKEN stand for the options, which win over them", async (
   ]);
   expect(named).toEqual({ code: 0, out: "[]\n", err: "" });
   expect(both).toEqual(named);
-}, 30_000);
+}, 60_000);
