@@ -12,7 +12,7 @@ interface Noun {
 const NOUNS: Record<string, Noun> = {
   init: { summary: "set up a server: five questions, and it runs", load: () => import("./commands/init.ts") },
   serve: { summary: "start the server", load: () => import("./commands/serve.ts") },
-  worker: { summary: "run jobs of servers elsewhere", load: () => import("./commands/worker.ts") },
+  worker: { summary: "run jobs for servers on other machines", load: () => import("./commands/worker.ts") },
   demo: {
     summary: "start a server with examples and call their webhooks",
     load: () => {
@@ -24,10 +24,10 @@ const NOUNS: Record<string, Noun> = {
   run: { summary: "run a script or flow by path, or a local file", load: () => import("./commands/run.ts") },
   dev: { summary: "run a file on each save", load: () => import("./commands/dev.ts") },
   job: { summary: "list, read, follow and cancel jobs", load: () => import("./commands/job.ts") },
-  script: { summary: "deploy and list scripts", load: () => import("./commands/script.ts") },
+  script: { summary: "deploy, list and archive scripts", load: () => import("./commands/script.ts") },
   flow: { summary: "deploy, run, list and draw flows", load: () => import("./commands/flow.ts") },
-  pull: { summary: "make a folder of files as a workspace is", load: () => import("./commands/pull.ts") },
-  push: { summary: "make a workspace as a folder of files is", load: () => import("./commands/push.ts") },
+  pull: { summary: "write a workspace to a folder of files", load: () => import("./commands/pull.ts") },
+  push: { summary: "deploy a folder of files to a workspace", load: () => import("./commands/push.ts") },
   variable: { summary: "read and write variables and secrets", load: () => import("./commands/variable.ts") },
   schedule: { summary: "run scripts and flows at given times", load: () => import("./commands/schedule.ts") },
   trigger: {
@@ -35,37 +35,37 @@ const NOUNS: Record<string, Noun> = {
     load: () => import("./commands/trigger.ts"),
   },
   webhook: {
-    summary: "tell other services of what changes in a workspace",
+    summary: "tell other services about changes in a workspace",
     load: () => import("./commands/webhook.ts"),
   },
   folder: {
-    summary: "make folders and say who reads and writes in them",
+    summary: "manage folders, and who may read and write in them",
     load: () => import("./commands/folder.ts"),
   },
-  group: { summary: "make groups and say who is in them", load: () => import("./commands/group.ts") },
-  login: { summary: "log in to a server, which commands then work on", load: () => loginCommand("login") },
-  logout: { summary: "end that login", load: () => loginCommand("logout") },
-  whoami: { summary: "tell who you are, and where", load: () => loginCommand("whoami") },
+  group: { summary: "manage groups and their members", load: () => import("./commands/group.ts") },
+  login: { summary: "log in to a server; later commands use it", load: () => loginCommand("login") },
+  logout: { summary: "log out", load: () => loginCommand("logout") },
+  whoami: { summary: "show who you are, and on which server", load: () => loginCommand("whoami") },
   user: { summary: "create, list, change and delete users", load: () => import("./commands/user.ts") },
   workspace: {
-    summary: "create, list, settle and delete workspaces",
+    summary: "create, list, configure and delete workspaces",
     load: () => import("./commands/workspace.ts"),
   },
-  audit: { summary: "read and export what was done, and by whom", load: () => import("./commands/audit.ts") },
+  audit: { summary: "read and export who did what", load: () => import("./commands/audit.ts") },
   resource: { summary: "read and write resources", load: () => import("./commands/resource.ts") },
   "resource-type": {
-    summary: "describe kinds of resources",
+    summary: "manage the types of resources",
     load: () => import("./commands/resource-type.ts"),
   },
-  token: { summary: "create and list tokens", load: () => import("./commands/token.ts") },
+  token: { summary: "create, list and delete tokens", load: () => import("./commands/token.ts") },
   config: { summary: "show and change settings", load: () => import("./commands/config.ts") },
-  license: { summary: "make, sign and show licences", load: () => import("./commands/license.ts") },
+  license: { summary: "create and show licences", load: () => import("./commands/license.ts") },
   doctor: {
-    summary: "check the machine and the data directory, and say what to do",
+    summary: "check the machine and the data directory, with advice",
     load: () => import("./commands/doctor.ts"),
   },
   backup: { summary: "write all data to one file", load: () => import("./commands/backup.ts") },
-  restore: { summary: "put a backup in the place of all data", load: () => import("./commands/restore.ts") },
+  restore: { summary: "replace all data with a backup", load: () => import("./commands/restore.ts") },
   "migrate-to": {
     summary: "move the embedded database to PostgreSQL",
     load: () => import("./commands/migrate-to.ts"),
@@ -73,7 +73,7 @@ const NOUNS: Record<string, Noun> = {
   api: { summary: "call any operation of the service", load: () => import("./commands/api.ts") },
   routes: { summary: "list the routes of the HTTP interface", load: () => import("./commands/routes.ts") },
   completion: {
-    summary: "print what makes a shell complete commands",
+    summary: "print the completion script for a shell",
     load: () => import("./commands/completion.ts"),
   },
 };

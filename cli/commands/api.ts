@@ -24,8 +24,8 @@ export default leaf("api", "call any operation of the service")
   .option("--query <name=value>", "added to the query; may be repeated", collect)
   .option("-H, --header <name: value>", "sent along; may be repeated", collect)
   .option("-i, --include", "print status and headers on stderr")
-  .option("--list", "list the operations, those that hold the text where one is given")
-  .option("--workspace <id>", "stands for {workspace} (env SVC_WORKSPACE)")
+  .option("--list", "list the operations, or those that contain the given text")
+  .option("--workspace <id>", "value of {workspace} (env SVC_WORKSPACE)")
   .addHelpText(
     "after",
     `${examples(
@@ -36,8 +36,9 @@ export default leaf("api", "call any operation of the service")
       "svc api --list variables",
     )}
 
-JSON is printed readably, everything else as it comes. An answer of 400 or more
-ends the command with 1. /api/docs of a server tells what operations take.`,
+JSON is pretty-printed, everything else is printed as is. A status of 400 or
+more ends the command with exit code 1. See /api/docs on a server for what
+each operation takes.`,
   )
   .action(async (first: string | undefined, second: string | undefined, options: ApiOptions) => {
     if (options.list) return listRoutes(second ?? first, options);

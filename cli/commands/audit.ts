@@ -27,12 +27,12 @@ function filtered(command: Command): Command {
     .option("--since <time>", "only later rows: 2h, or a moment")
     .option("--before <time>", "only rows up to then: 2h, or a moment")
     .option("--username <username>", "only what this user did")
-    .option("--operation <name>", "only operations that begin so, such as variables.")
+    .option("--operation <name>", "only operations that begin with this, such as variables.")
     .option("--operations <names>", "only these, separated by commas")
     .option("--exclude <names>", "all but these, separated by commas")
-    .option("--resource <path>", "only what was done to what begins so, such as u/ann/")
+    .option("--resource <path>", "only what was done to paths that begin with this, such as u/ann/")
     .option("--kind <kind>", "only Create, Update, Delete or Execute")
-    .option("--all", "rows of all workspaces, and those of none: super admins only");
+    .option("--all", "rows of all workspaces and of the instance (super admins)");
 }
 
 function queryOf(options: FilterOptions) {
@@ -49,7 +49,7 @@ function queryOf(options: FilterOptions) {
   };
 }
 
-const list = filtered(inWorkspace("list", "list what was done, newest first"))
+const list = filtered(inWorkspace("list", "list audit rows, newest first"))
   .option("--limit <number>", "rows at most", "50")
   .option("--page <number>", "which page of so many", "1")
   .addHelpText(
@@ -79,7 +79,7 @@ const list = filtered(inWorkspace("list", "list what was done, newest first"))
 
 type Row = { workspace_id: string };
 
-const exportRows = filtered(inWorkspace("export", "print what was done as JSON lines, oldest first"))
+const exportRows = filtered(inWorkspace("export", "print audit rows as JSON lines, oldest first"))
   .addHelpText(
     "after",
     examples(
@@ -100,7 +100,7 @@ const exportRows = filtered(inWorkspace("export", "print what was done as JSON l
     });
   });
 
-export default noun("audit", "read and export what was done, and by whom", list, exportRows).addHelpText(
+export default noun("audit", "read and export who did what", list, exportRows).addHelpText(
   "after",
   examples("svc audit list --since 24h", "svc audit export --since 30d > audit.jsonl"),
 );

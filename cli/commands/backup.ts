@@ -29,9 +29,9 @@ export function progressLine({ at, rows, files }: Progress): string {
 }
 
 export default leaf("backup", "write all data to one file, also while the server runs", "directory")
-  .argument("<file>", "the backup to make; it is readable by you alone")
-  .option("--with-key", "put the instance key in it: whoever has the file can then read all secrets")
-  .option("--force", "replace a file that is there")
+  .argument("<file>", "the backup to write; only you can read it")
+  .option("--with-key", "include the instance key: whoever has the file can then read all secrets")
+  .option("--force", "replace an existing file")
   .addHelpText(
     "after",
     examples("svc backup svc.backup", "svc backup --with-key /mnt/safe/svc-$(date +%F).backup"),

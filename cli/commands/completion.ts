@@ -3,7 +3,7 @@ import { examples, leaf } from "../command.ts";
 import { SHELLS, type Shell, scriptFor } from "../completion/scripts.ts";
 import { printJson } from "../terminal/output.ts";
 
-export default leaf("completion", "print what makes a shell complete commands", "nothing")
+export default leaf("completion", "print the completion script for a shell", "nothing")
   .addArgument(new Argument("<shell>", "which one").choices(SHELLS))
   .addHelpText(
     "after",

@@ -42,7 +42,7 @@ async function readAll(options: CommonOptions): Promise<Shown[]> {
   });
 }
 
-const list = leaf("list", "list every setting, where it is from and what it is; secrets stay hidden")
+const list = leaf("list", "list every setting, its value and where it comes from; secrets stay hidden")
   .addHelpText("after", examples("svc config", "svc config list --json"))
   .action(async (options: CommonOptions) => {
     const settings = await readAll(options);
@@ -74,7 +74,7 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-const get = leaf("get", "print a setting; one of the instance is printed whole, also where it is a secret")
+const get = leaf("get", "print a setting; one of the instance in full, even if it is a secret")
   .argument("<key>", "such as base_url")
   .addHelpText("after", examples("svc config get base_url", "svc config get smtp_settings --json"))
   .action(async (key: string, options: CommonOptions) => {
@@ -88,7 +88,7 @@ const get = leaf("get", "print a setting; one of the instance is printed whole, 
     else print(textOf(value));
   });
 
-const set = leaf("set", "change a setting of the instance, which holds at once")
+const set = leaf("set", "change a setting of the instance; takes effect at once")
   .argument("<key>", "such as base_url")
   .argument("<value>", "JSON, or a text as it is; - reads it from stdin; null removes what was set")
   .addHelpText(

@@ -30,13 +30,13 @@ export default inWorkspace("dev", "run a file on each save, and show its log and
   .argument("<file>", "a .ts, .js, .sh, .py, .pg.sql, .my.sql, .sqlite.sql or .gql file")
   .option("-d, --data <json>", "arguments: JSON, or @file, which is read for each run")
   .option("--timeout <seconds>", "stop each run after this time")
-  .option("--tag <tag>", "run it where this tag is served")
+  .option("--tag <tag>", "run it on a worker that serves this tag")
   .addHelpText(
     "after",
     `${examples(`svc dev hello.ts -d '{"name":"Bob"}'`, "svc dev hello.ts -d @arguments.json --workspace acme")}
 
-Nothing is deployed. A run that has not ended when the file is saved again is
-canceled. Ctrl-C ends it.`,
+Nothing is deployed. If the file is saved again before a run has ended, that
+run is canceled. Ctrl-C stops watching.`,
   )
   .action(async (file: string, options: DevOptions) => {
     const language = languageOf(file);

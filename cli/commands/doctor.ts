@@ -13,7 +13,7 @@ interface DoctorOptions {
   json?: boolean;
 }
 
-export default leaf("doctor", "check the machine and the data directory, and say what to do", "directory")
+export default leaf("doctor", "check the machine and the data directory, with advice", "directory")
   .option("--host <address>", "address the server listens on (default 127.0.0.1)")
   .option("--port <number>", "port the server listens on (default 8000)")
   .addHelpText("after", examples("svc doctor", "svc doctor --data-dir /var/lib/svc --json"))

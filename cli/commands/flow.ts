@@ -21,7 +21,7 @@ import { type RunOptions, runCode } from "./run.ts";
 const push = inWorkspace("push", "deploy a file as a new version of a flow")
   .argument("<file>", "OpenFlow in YAML or JSON, or a folder with a flow.yaml")
   .argument("[path]", "such as u/ann/order or f/shop/order")
-  .option("--path <path>", "the path, where an option is handier than an argument")
+  .option("--path <path>", "the path, as an option instead of an argument")
   .option("--message <text>", "what changed, for the history")
   .option("--no-wait", "do not wait for the dependencies of its scripts")
   .addHelpText(
@@ -98,7 +98,7 @@ async function waitReady(client: Client, workspace: string, path: string): Promi
 }
 
 const list = inWorkspace("list", "list flows")
-  .option("--prefix <path>", "only paths that begin so")
+  .option("--prefix <path>", "only paths that begin with this")
   .addHelpText("after", examples("svc flow list --workspace acme"))
   .action(async (options: WorkspaceOptions & { prefix?: string }) => {
     const found = await withClient(options, async (client) =>
@@ -115,7 +115,7 @@ const list = inWorkspace("list", "list flows")
     ]);
   });
 
-const run = inWorkspace("run", "run a flow, and show its steps while it does")
+const run = inWorkspace("run", "run a flow, and show its steps while it runs")
   .argument("<path>", "such as u/ann/order")
   .option("-d, --data <json>", "the flow's input: JSON, @file, or - for stdin")
   .option("--async", "print the job's id and do not wait for it")
@@ -123,7 +123,7 @@ const run = inWorkspace("run", "run a flow, and show its steps while it does")
     new Option("--stream", "print what its last step streams, as it comes").conflicts(["async", "json"]),
   )
   .option("--no-log", "leave the steps out")
-  .option("--tag <tag>", "run it where this tag is served")
+  .option("--tag <tag>", "run it on a worker that serves this tag")
   .addHelpText("after", examples(`svc flow run u/ann/order -d '{"day":"2030-01-31"}'`))
   .action((path: string, options: RunOptions) => runCode({ flow: path }, options));
 
@@ -132,7 +132,7 @@ const read = (path: string, options: WorkspaceOptions) =>
     client.call(getFlowByPath, { workspace: await workspaceFor(client, options.workspace), path }),
   );
 
-const show = inWorkspace("show", "print a flow as it can be pushed")
+const show = inWorkspace("show", "print a flow in the form that push takes")
   .argument("<path>")
   .addHelpText("after", examples("svc flow show u/ann/order > order.yaml"))
   .action(async (path: string, options: WorkspaceOptions) => {

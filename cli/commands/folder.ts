@@ -49,7 +49,7 @@ interface CreateOptions extends WorkspaceOptions {
   owner?: string[];
 }
 
-const create = inWorkspace("create", "make a folder, which is then yours")
+const create = inWorkspace("create", "create a folder that you own")
   .argument("[name]", "letters, digits, _ and -; left out it is asked for")
   .option("--summary <text>", "what it is for")
   .option("--owner <name>", `who else owns it: ${OWNER}; may be repeated`, collect)
@@ -87,7 +87,7 @@ function rightOf(owners: readonly string[], who: string, write: boolean): string
   return owners.includes(who) ? "owner" : write ? "write" : "read";
 }
 
-const addOwner = inWorkspace("add-owner", "let a user or a group own a folder")
+const addOwner = inWorkspace("add-owner", "make a user or group an owner")
   .argument("<name>", "the folder")
   .argument("<owner>", OWNER)
   .addHelpText("after", examples("svc folder add-owner data g/engineers --workspace acme"))
@@ -100,7 +100,7 @@ const addOwner = inWorkspace("add-owner", "let a user or a group own a folder")
     else note(`${owner} owns folder ${name}`);
   });
 
-const removeOwner = inWorkspace("remove-owner", "end that a user or group owns it")
+const removeOwner = inWorkspace("remove-owner", "remove an owner of a folder")
   .argument("<name>", "the folder")
   .argument("<owner>", OWNER)
   .option("--keep <right>", "the right that is left to them: read or write; none when left out")
@@ -123,7 +123,7 @@ function writes(flag: string, right: string): boolean | undefined {
   return right === "write";
 }
 
-const setPerm = inWorkspace("set-perm", "say what somebody may do in it")
+const setPerm = inWorkspace("set-perm", "set what somebody may do in a folder")
   .argument("<name>", "the folder")
   .argument("<who>", OWNER)
   .argument("<right>", "read, write or none")
@@ -162,7 +162,7 @@ const remove = inWorkspace("delete", "delete a folder, not what is in it")
 
 export default noun(
   "folder",
-  "make folders and say who reads and writes in them",
+  "manage folders, and who may read and write in them",
   list,
   create,
   get,

@@ -30,7 +30,7 @@ function managersOf({ extra_perms }: { extra_perms: Record<string, boolean> }): 
     .join(", ");
 }
 
-const create = inWorkspace("create", "make a group that you manage")
+const create = inWorkspace("create", "create a group that you manage")
   .argument("[name]", "letters, digits, _ and -; left out it is asked for")
   .option("--summary <text>", "what it is for")
   .addHelpText("after", examples('svc group create engineers --summary "Who builds" --workspace acme'))
@@ -44,7 +44,7 @@ const create = inWorkspace("create", "make a group that you manage")
     else note(`created group ${name}: rights are given to it as g/${name}`);
   });
 
-const get = inWorkspace("get", "show who is in and manages a group")
+const get = inWorkspace("get", "show a group's members and managers")
   .argument("<name>")
   .addHelpText("after", examples("svc group get engineers --workspace acme"))
   .action(async (name: string, options: WorkspaceOptions) => {
@@ -101,7 +101,7 @@ const remove = inWorkspace("delete", "delete a group and its rights")
 
 export default noun(
   "group",
-  "make groups and say who is in them",
+  "manage groups and their members",
   list,
   create,
   get,

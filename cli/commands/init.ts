@@ -39,7 +39,7 @@ export default leaf("init", "set up a server: five questions, and it runs", "dir
   .option("--email <email>", "e-mail of the first super admin")
   .option(
     "--password <password>",
-    "password (asked for on a terminal, so that it need not stand in a history)",
+    "password (asked for when left out, which keeps it out of the shell history)",
   )
   .option("--password-stdin", "read the password from stdin")
   .option("--workspace <id>", `the first workspace (default ${FIRST_WORKSPACE})`)
@@ -60,7 +60,7 @@ export default leaf("init", "set up a server: five questions, and it runs", "dir
       "svc init --data-dir /var/lib/svc --listen 0.0.0.0:80 --systemd system",
     )}
 
-What the options say is not asked for; without a terminal nothing is.`,
+Only what the options leave open is asked for; without a terminal, nothing is.`,
   )
   .action(async (options: InitOptions) => {
     const data_dir = resolve(fromHome(await withDefault(options.dataDir, DATA_DIR())));

@@ -16,7 +16,7 @@ import type { Client } from "../transport.ts";
 const list = inWorkspace("list", "list jobs, newest first")
   .addOption(new Option("--status <state>", "only those in this state").choices(STATES))
   .option("--path <path>", "only those of this script")
-  .option("--path-start <text>", "only those whose path begins so, such as f/shop/")
+  .option("--path-start <text>", "only those whose path begins with this, such as f/shop/")
   .option("--created-by <name>", "only those that this user or token started")
   .option("--label <label>", "only those that carry this label")
   .option("--tag <tag>", "only those of this tag")
@@ -48,7 +48,7 @@ const list = inWorkspace("list", "list jobs, newest first")
     }
   });
 
-const get = inWorkspace("get", "tell all about a job")
+const get = inWorkspace("get", "show all about a job")
   .argument("<id>", "id of the job")
   .addHelpText("after", examples("svc job get $ID --workspace acme", "svc job get $ID --json"))
   .action((id: string, options: WorkspaceOptions) =>
@@ -60,7 +60,7 @@ const get = inWorkspace("get", "tell all about a job")
 
 const logs = inWorkspace("logs", "print the log of a job")
   .argument("<id>", "id of the job")
-  .option("-f, --follow", "go on until the job ends; exit 1 if it failed")
+  .option("-f, --follow", "follow until the job ends; exit 1 if it failed")
   .addHelpText("after", examples("svc job logs $ID --workspace acme", "svc job logs $ID --follow"))
   .action((id: string, options: WorkspaceOptions & { follow?: boolean }) =>
     withJob(id, options, async (client, job) => {
@@ -96,7 +96,7 @@ const result = inWorkspace("result", "print the result of a job; exit 1 if it fa
 const cancel = inWorkspace("cancel", "cancel jobs, queued or running")
   .argument("<id...>", "ids of the jobs")
   .option("--reason <text>", "why, for whoever reads it later", "canceled at the terminal")
-  .option("--force", "end them at once, also where the worker is gone that ran them")
+  .option("--force", "end them at once, even if their worker is gone")
   .addHelpText("after", examples("svc job cancel $ID --workspace acme --reason 'wrong month'"))
   .action((ids: string[], options: WorkspaceOptions & { reason: string; force?: boolean }) => {
     ids.forEach(checkId);

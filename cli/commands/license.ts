@@ -11,14 +11,14 @@ const DAY_MS = 86_400_000;
 const DAYS = 365;
 const MAX_DAYS = 36_500;
 
-const keygen = leaf("keygen", "make the pair of keys that licences are signed and checked with", "nothing")
+const keygen = leaf("keygen", "create the key pair that signs and verifies licences", "nothing")
   .option("--out <file>", `file for the private key (default ${PRIVATE_FILE}), which must not exist yet`)
   .addHelpText(
     "after",
     `${examples("svc license keygen", "SVC_LICENSE_PUBLIC_KEY=<public key> svc serve")}
 
-The private key stays with whoever gives licences out. Instances trust the
-public one: of SVC_LICENSE_PUBLIC_KEY, or of the setting license_public_key.`,
+Keep the private key with whoever issues licences. Instances trust the public
+key in SVC_LICENSE_PUBLIC_KEY, or in the setting license_public_key.`,
   )
   .action(async ({ out = PRIVATE_FILE, json }: { out?: string; json?: boolean }) => {
     const { newKeyPair } = await import("../../src/features/license/key.ts");
@@ -51,16 +51,16 @@ interface IssueOptions {
 }
 
 const issue = leaf("issue", "sign a licence", "nothing")
-  .option("--customer <name>", "whose licence it is")
+  .option("--customer <name>", "who the licence is for")
   .option("--key <file>", `file with the private key (default ${PRIVATE_FILE})`)
   .option("--days <number>", `days it holds (default ${DAYS})`)
   .option("--id <id>", "its id (default a random one)")
-  .option("--seats <number>", "people it is for")
+  .option("--seats <number>", "number of people it is for")
   .option("--renewal-url <url>", "where the instance asks for the next one")
   .option("--portal-url <url>", "where the customer manages it")
   .addHelpText("after", examples('svc license issue --customer "Acme" --days 365 > acme.license'))
   .action(async (options: IssueOptions) => {
-    if (!options.customer) throw usageError("--customer is missing: it says whose licence it is");
+    if (!options.customer) throw usageError("--customer is missing: it says who the licence is for");
     const days = options.days === undefined ? DAYS : wholeNumber("--days", options.days, MAX_DAYS, 1);
     const now = new Date(Math.floor(Date.now() / 1000) * 1000);
     const license = {
@@ -139,7 +139,7 @@ async function ofInstance(options: CommonOptions): Promise<Shown> {
 
 export default noun(
   "license",
-  "make, sign and show licences of the Enterprise Edition",
+  "create and show Enterprise Edition licences",
   keygen,
   issue,
   show,

@@ -14,7 +14,7 @@ interface LoginOptions extends CommonOptions {
   passwordStdin?: boolean;
 }
 
-export const login = leaf("login", "log in to a server, which commands then work on", "nothing")
+export const login = leaf("login", "log in to a server; later commands use it", "nothing")
   .argument("[url]", `address of the server (env SVC_URL, else that of the last login, else ${DEFAULT_URL})`)
   .option("--email <email>", "e-mail; asked for on a terminal")
   .option("--password-stdin", "read the password from stdin; asked for on a terminal")
@@ -68,7 +68,7 @@ async function endQuietly({ url, token }: Login): Promise<boolean> {
   );
 }
 
-export const logout = leaf("logout", "end that login", "nothing")
+export const logout = leaf("logout", "log out", "nothing")
   .addHelpText("after", examples("svc logout"))
   .action(async (options: CommonOptions) => {
     const kept = readLogin();
@@ -80,7 +80,7 @@ export const logout = leaf("logout", "end that login", "nothing")
     else note(`logged out; ${kept.url} could not be told, and ends the session by its time`);
   });
 
-export const whoami = leaf("whoami", "tell who you are, and where")
+export const whoami = leaf("whoami", "show who you are, and on which server")
   .addHelpText("after", examples("svc whoami", "svc whoami --url http://localhost:8000 --token $SVC_TOKEN"))
   .action(async (options: CommonOptions) => {
     const found = await withClient(options, (client) => client.call(readWhoami, {}));

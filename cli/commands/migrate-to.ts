@@ -21,8 +21,8 @@ export default leaf(
   "directory",
 )
   .argument("[url]", "postgres://user:password@host:5432/database (env DATABASE_URL: shown to nobody in ps)")
-  .option("--dry-run", "do all of it and keep nothing: says how much it is and how long it takes")
-  .option("--force", "replace what an instance in that database holds")
+  .option("--dry-run", "do all of it but keep nothing; shows how much data there is and how long it takes")
+  .option("--force", "replace the instance that is in that database")
   .addHelpText(
     "after",
     examples(

@@ -20,8 +20,8 @@ import { confirmFirst } from "../terminal/prompts.ts";
 
 export default syncCommand(
   "pull",
-  "make a folder of files as a workspace is",
-  "delete the files of what is in the folder only",
+  "write a workspace to a folder of files",
+  "delete files whose items are not on the server",
 )
   .addHelpText(
     "after",
@@ -31,8 +31,8 @@ export default syncCommand(
       "svc pull --yes --delete && git add -A && git commit -m 'Changes of acme'",
     )}
 
-Secrets are left out unless --secrets says how they are written. Files that are
-no part of a workspace are left alone.`,
+Secrets are left out unless --secrets says how to write them. Files that do not
+belong to a workspace are left alone.`,
   )
   .action(async (given: string, options: SyncOptions) => {
     const selection = selectionOf(options);

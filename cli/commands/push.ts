@@ -24,8 +24,8 @@ import { confirmFirst } from "../terminal/prompts.ts";
 
 export default syncCommand(
   "push",
-  "make a workspace as a folder of files is",
-  "delete what is on the server only (scripts and flows are archived)",
+  "deploy a folder of files to a workspace",
+  "delete items that have no file (scripts and flows are archived)",
 )
   .option("--message <text>", "what changed, for the history")
   .addHelpText(
@@ -36,8 +36,8 @@ export default syncCommand(
       'svc push --yes --delete --message "$(git log -1 --format=%s)"',
     )}
 
-The files are those of svc pull, and of wmill sync. What the service finds by
-itself (locks, schemas) is written into the folder afterwards.`,
+The files are the ones of svc pull and wmill sync. What the service generates
+(locks, schemas) is written back into the folder afterwards.`,
   )
   .action(async (given: string, options: SyncOptions & { message?: string }) => {
     const selection = selectionOf(options);

@@ -35,7 +35,7 @@ const get = inWorkspace("get", "print the JSON Schema of a resource type")
     else print(JSON.stringify(found.schema, undefined, 2));
   });
 
-const push = inWorkspace("push", "create or change a resource type by a file that holds its JSON Schema")
+const push = inWorkspace("push", "create or change a resource type from a file with its JSON Schema")
   .argument("<name>", "such as shop_api")
   .argument("<file>", "JSON or YAML; - reads stdin")
   .option("--description <text>", "what it describes")
@@ -78,7 +78,7 @@ const remove = inWorkspace("delete", "delete a resource type of the workspace; r
     else note(`deleted ${name}`);
   });
 
-export default noun("resource-type", "describe kinds of resources", list, get, push, remove).addHelpText(
+export default noun("resource-type", "manage the types of resources", list, get, push, remove).addHelpText(
   "after",
   examples("svc resource-type list", "svc resource-type get postgresql"),
 );

@@ -30,7 +30,7 @@ const set = inWorkspace("set", "create a resource, or replace its value")
       `svc resource set u/ann/api '{"url":"https://api.example.org"}' --type any`,
     )}
 
-A secret does not belong in the value: let the field refer to a variable, as in
+Do not put a secret in the value: let the field refer to a variable, as in
 {"password": "$var:f/shop/db_password"}.`,
   )
   .action(async (path: string, given: string | undefined, options: SetOptions) => {
@@ -58,7 +58,7 @@ A secret does not belong in the value: let the field refer to a variable, as in
 
 const get = inWorkspace("get", "print the value of a resource, as JSON")
   .argument("<path>")
-  .option("--resolved", "with the variables and resources that it refers to in their places")
+  .option("--resolved", "with the variables and resources it refers to filled in")
   .addHelpText("after", examples("svc resource get f/shop/db --workspace acme"))
   .action(async (path: string, options: WorkspaceOptions & { resolved?: boolean }) => {
     const found = await withClient(options, async (client) => {
@@ -72,7 +72,7 @@ const get = inWorkspace("get", "print the value of a resource, as JSON")
 
 const list = inWorkspace("list", "list resources")
   .option("--type <names>", "only these types, separated by commas")
-  .option("--prefix <path>", "only paths that begin so")
+  .option("--prefix <path>", "only paths that begin with this")
   .addHelpText("after", examples("svc resource list --type postgresql,mysql --workspace acme"))
   .action(async (options: WorkspaceOptions & { type?: string; prefix?: string }) => {
     const found = await withClient(options, async (client) => {

@@ -20,9 +20,9 @@ const KEY_WARNINGS: Partial<Record<Restored["key"], string>> = {
     "the instance key here is another one than that of the backup: secrets cannot be read until instance.key of the old instance, or its SVC_SECRET_KEY, is in its place",
 };
 
-export default leaf("restore", "put a backup in the place of all data; no server may run", "directory")
+export default leaf("restore", "replace all data with a backup, while no server runs", "directory")
   .argument("<file>", "a backup that `svc backup` made, on this or the other kind of database")
-  .option("--force", "replace data that is there")
+  .option("--force", "replace existing data")
   .addHelpText("after", examples("svc restore svc.backup --data-dir /var/lib/svc"))
   .action(async (file: string, options: RestoreOptions) => {
     const config = loadConfig({ data_dir: options.dataDir });

@@ -38,7 +38,7 @@ export default inWorkspace("run", "run a script or flow by path, or a local file
   )
   .option("--no-log", "leave its log out")
   .option("--timeout <seconds>", "stop the job after this time")
-  .option("--tag <tag>", "run it where this tag is served")
+  .option("--tag <tag>", "run it on a worker that serves this tag")
   .addHelpText(
     "after",
     `${examples(

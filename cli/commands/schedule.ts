@@ -32,7 +32,7 @@ interface CreateOptions extends WorkspaceOptions {
   off?: boolean;
 }
 
-const create = inWorkspace("create", "run a script or flow by cron; shows the next five times")
+const create = inWorkspace("create", "run a script or flow on a cron schedule; shows the next five times")
   .argument("<path>", "path of the schedule, such as u/ann/nightly")
   .argument("<cron>", "five fields (minute hour day month weekday), or six with seconds first", isCron)
   .option("--run <path>", "the script or flow that runs; left out: the one at the schedule's own path")
@@ -40,7 +40,7 @@ const create = inWorkspace("create", "run a script or flow by cron; shows the ne
   .option("--timezone <name>", "IANA name, such as Europe/Berlin", HERE)
   .option("-d, --data <json>", "arguments: JSON, @file, or - for stdin")
   .option("--summary <text>", "one line that says what it is for")
-  .option("--no-overlap", "leave a run out while the one before goes on")
+  .option("--no-overlap", "skip a run while the previous one is still running")
   .option("--off", "do not switch it on yet")
   .addHelpText(
     "after",
@@ -158,7 +158,7 @@ function switching(name: string, enabled: boolean) {
     });
 }
 
-const remove = inWorkspace("delete", "delete a schedule; what runs goes on")
+const remove = inWorkspace("delete", "delete a schedule; running jobs continue")
   .argument("<path>", "path of the schedule")
   .addHelpText("after", examples("svc schedule delete u/ann/nightly --workspace acme"))
   .action(async (path: string, options: WorkspaceOptions) => {
@@ -168,7 +168,7 @@ const remove = inWorkspace("delete", "delete a schedule; what runs goes on")
     note(said);
   });
 
-const preview = leaf("preview", "tell the next five times of a rule")
+const preview = leaf("preview", "show the next five times of a cron rule")
   .argument("<cron>", "five fields (minute hour day month weekday), or six with seconds first", isCron)
   .option("--timezone <name>", "IANA name, such as Europe/Berlin", HERE)
   .addHelpText("after", examples("svc schedule preview '0 9 * * 1-5' --timezone Europe/Berlin"))

@@ -22,8 +22,8 @@ interface CreateOptions extends CommonOptions {
 const collect = (value: string, before: string[] = []) => [...before, value];
 
 const create = leaf("create", "create a token; prints it, and nothing else")
-  .option("--email <email>", "whose token it is; left out with --url and --token: your own")
-  .option("--label <label>", "what tells it apart in lists")
+  .option("--email <email>", "owner of the token; left out with --url and --token: you")
+  .option("--label <label>", "its name in lists")
   .option("--workspace <id>", "binds it to one workspace")
   .option("--scope <scope>", "restricts it, such as jobs:run:scripts:u/ann/hello; may be repeated", collect)
   .option("--expires-in <time>", "such as 15m, 72h or 30d; never when left out")
@@ -80,7 +80,7 @@ function requireUrl(options: CommonOptions, does: string): void {
 }
 
 const list = leaf("list", "list your tokens, with a badge on those that end within 30 days")
-  .option("--exclude-ephemeral", "without those that programs make for single runs")
+  .option("--exclude-ephemeral", "leave out those that programs make for single runs")
   .addHelpText("after", examples("svc token list --url http://localhost:8000 --token $SVC_TOKEN"))
   .action(async (options: CommonOptions & { excludeEphemeral?: true }) => {
     requireUrl(options, "lists");
@@ -108,7 +108,7 @@ function shown(moment: unknown): string {
   return process.stdout.isTTY && text.endsWith("Z") ? `${text.slice(0, 16).replace("T", " ")}Z` : text;
 }
 
-const remove = leaf("delete", "delete those of your tokens that begin so; they stop at once")
+const remove = leaf("delete", "delete your tokens with this prefix; they stop working at once")
   .argument("<prefix>", "the first 10 characters, as svc token list prints them")
   .addHelpText("after", examples("svc token delete Ab3dE6gH1j --url http://localhost:8000"))
   .action(async (token_prefix: string, options: CommonOptions) => {

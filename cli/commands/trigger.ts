@@ -66,7 +66,7 @@ function missing(path: string): CliError {
 }
 
 const kindOption = () =>
-  new Option("--kind <kind>", "where both are kept at one path").choices(["http", "websocket"]);
+  new Option("--kind <kind>", "which one, if both kinds have this path").choices(["http", "websocket"]);
 
 const list = inWorkspace("list", "list routes and WebSocket triggers")
   .addHelpText("after", examples("svc trigger list --workspace acme"))
@@ -119,7 +119,7 @@ function switching(name: string, enabled: boolean) {
     });
 }
 
-const remove = inWorkspace("delete", "delete a trigger; what runs goes on")
+const remove = inWorkspace("delete", "delete a trigger; running jobs continue")
   .argument("<path>", "path of the trigger")
   .addOption(kindOption())
   .addHelpText("after", examples("svc trigger delete u/ann/orders --workspace acme"))

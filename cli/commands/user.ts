@@ -29,7 +29,7 @@ const create = leaf("create", "create a user who logs in with a password")
   .option("--email <email>", "e-mail, which is what the user logs in with")
   .option(
     "--password <password>",
-    "password (asked for on a terminal, so that it need not stand in a history)",
+    "password (asked for when left out, which keeps it out of the shell history)",
   )
   .option("--password-stdin", "read the password from stdin")
   .option("--super-admin", "may do everything on the whole instance")
@@ -90,8 +90,8 @@ async function accountsAt(client: Client, active_only: boolean) {
   return found;
 }
 
-const get = leaf("get", "tell about a user: account, and name in each workspace")
-  .summary("tell about a user")
+const get = leaf("get", "show a user: the account, and the name in each workspace")
+  .summary("show a user")
   .argument("<email>", "e-mail of the user")
   .addHelpText("after", examples("svc user get ann@example.org"))
   .action(async (email: string, options: CommonOptions) => {
@@ -124,7 +124,7 @@ interface UpdateOptions extends CommonOptions {
   name?: string;
 }
 
-const update = leaf("update", "change a user's name, or what they are on the instance")
+const update = leaf("update", "change a user's name or role on the instance")
   .summary("change name or role")
   .argument("<email>", "e-mail of the user")
   .option("--super-admin", "may do everything on the whole instance")
@@ -188,8 +188,8 @@ function keepSession(options: CommonOptions, answer: Response): void {
   if (token && login) writeLogin({ ...login, token });
 }
 
-const setLoginType = leaf("set-login-type", "say how a user logs in: their sessions end")
-  .summary("say how a user logs in")
+const setLoginType = leaf("set-login-type", "set how a user logs in; ends their sessions")
+  .summary("set how a user logs in")
   .argument("<email>", "e-mail of the user")
   .argument("<type>", "password, or the name of a login provider, such as github")
   .addHelpText("after", examples("svc user set-login-type ann@example.org github"))
@@ -200,10 +200,7 @@ const setLoginType = leaf("set-login-type", "say how a user logs in: their sessi
     else note(`${email} logs in with ${login_type}`);
   });
 
-const rename = leaf(
-  "rename",
-  "give a user another name in all workspaces; what is below u/<name>/ moves along",
-)
+const rename = leaf("rename", "rename a user in all workspaces; what is below u/<name>/ moves along")
   .summary("change a username everywhere")
   .argument("<email>", "e-mail of the user")
   .argument("<username>", "the new name: letters, digits and _")
@@ -218,7 +215,7 @@ const rename = leaf(
 const remove = leaf("delete", "delete a user: their runs are canceled, what they own is left to the admins")
   .summary("delete a user")
   .argument("<email>", "e-mail of the user")
-  .option("--yes", "do not ask whether it is meant")
+  .option("--yes", "do not ask for confirmation")
   .addHelpText("after", examples("svc user delete ann@example.org --yes"))
   .action(async (email: string, options: CommonOptions & { yes?: boolean }) => {
     await confirmFirst(options.yes, `Delete ${email} from the whole instance?`);

@@ -50,7 +50,7 @@ function isSecret(path: string, options: WorkspaceOptions): Promise<boolean> {
 const set = inWorkspace("set", "create or change a variable")
   .argument("<path>", "such as u/ann/api_key")
   .argument("[value]", "its value; - reads it from stdin, left out it is asked for")
-  .option("--secret", "keep it encrypted and out of every list")
+  .option("--secret", "store it encrypted, and hide its value in lists")
   .option("--description <text>", "what it is for")
   .addHelpText(
     "after",
@@ -96,7 +96,7 @@ const get = inWorkspace("get", "print the value of a variable")
   });
 
 const list = inWorkspace("list", "list variables; values of secrets stay hidden")
-  .option("--prefix <path>", "only paths that begin so")
+  .option("--prefix <path>", "only paths that begin with this")
   .addHelpText("after", examples("svc variable list --workspace acme --prefix u/ann/"))
   .action(async (options: WorkspaceOptions & { prefix?: string }) => {
     const found = await withClient(options, async (client) => {
@@ -129,7 +129,7 @@ const remove = inWorkspace("delete", "delete variables")
 
 const rename = inWorkspace(
   "rename",
-  "give a variable another path; references to the old one are not changed",
+  "move a variable to another path; references to the old path are not changed",
 )
   .argument("<path>")
   .argument("<new path>")
@@ -154,9 +154,9 @@ interface ImportOptions extends WorkspaceOptions {
 
 const importFile = inWorkspace("import", "create or change a variable for each line NAME=value of a file")
   .argument("<file>", "such as .env; - reads stdin")
-  .requiredOption("--to <path>", "what their paths begin with, such as f/shop")
-  .option("--plain", "they are no secrets")
-  .option("--dry-run", "say what would be made, and make nothing")
+  .requiredOption("--to <path>", "where to put them, such as f/shop")
+  .option("--plain", "store them as plain variables, not secrets")
+  .option("--dry-run", "show what would be created, and create nothing")
   .addHelpText(
     "after",
     examples(

@@ -28,7 +28,7 @@ interface Described {
   description?: string;
 }
 
-const create = inWorkspace("create", "tell an address of what changes; prints the secret that signs")
+const create = inWorkspace("create", "send events to an address; prints the signing secret")
   .argument("<url>", "where events are posted to")
   .addOption(typeOption())
   .option("--description <text>", "what it is for")
@@ -52,7 +52,7 @@ const create = inWorkspace("create", "tell an address of what changes; prints th
     print(made.secret);
   });
 
-const list = inWorkspace("list", "list the addresses that are told")
+const list = inWorkspace("list", "list the addresses that receive events")
   .addHelpText("after", examples("svc webhook list --workspace acme"))
   .action(async (options: WorkspaceOptions) => {
     const found = await withClient(options, async (client) =>
@@ -106,7 +106,7 @@ const update = inWorkspace("update", "change an endpoint, or switch it off and o
     },
   );
 
-const remove = inWorkspace("delete", "remove an endpoint with the record of its deliveries")
+const remove = inWorkspace("delete", "remove an endpoint and its delivery history")
   .argument("<id>", "as `svc webhook list` prints it")
   .addHelpText("after", examples("svc webhook delete 01a1… --workspace acme"))
   .action(async (id: string, options: WorkspaceOptions) => {
@@ -116,7 +116,7 @@ const remove = inWorkspace("delete", "remove an endpoint with the record of its 
     note(said);
   });
 
-const rotate = inWorkspace("rotate-secret", "make a new secret; the old one signs too for a day")
+const rotate = inWorkspace("rotate-secret", "create a new secret; the old one also signs for a day")
   .argument("<id>", "as `svc webhook list` prints it")
   .addHelpText("after", examples("svc webhook rotate-secret 01a1… --workspace acme"))
   .action(async (id: string, options: WorkspaceOptions) => {
@@ -158,7 +158,7 @@ const deliveries = inWorkspace("deliveries", "list what was sent to an endpoint,
     },
   );
 
-const redeliver = inWorkspace("redeliver", "send an event again, or all that were given up")
+const redeliver = inWorkspace("redeliver", "send an event again, or all that failed for good")
   .argument("<id>", "as `svc webhook list` prints it")
   .argument("[event]", "number of the event, as `svc webhook deliveries` prints it")
   .addHelpText(
@@ -185,7 +185,7 @@ const redeliver = inWorkspace("redeliver", "send an event again, or all that wer
 
 export default noun(
   "webhook",
-  "tell other services of what changes in a workspace",
+  "tell other services about changes in a workspace",
   create,
   list,
   update,

@@ -57,7 +57,7 @@ async function listAll(options: CommonOptions): Promise<void> {
   ]);
 }
 
-const get = leaf("get", "print what is known of a workspace")
+const get = leaf("get", "show a workspace")
   .argument("<id>")
   .addHelpText("after", examples("svc workspace get acme"))
   .action(async (id: string, options: CommonOptions) => {
@@ -111,7 +111,7 @@ const remove = leaf("delete", "delete a workspace, for good")
 const rename = leaf("rename", "change a workspace's name or id")
   .argument("<id>")
   .option("--name <name>", "what people call it")
-  .option("--id <new-id>", "its new id; what runs is canceled, what waits moves along")
+  .option("--id <new-id>", "its new id; running jobs are canceled, waiting ones move along")
   .option("--yes", "do not ask before the id is changed")
   .addHelpText(
     "after",
@@ -141,7 +141,7 @@ function told(options: CommonOptions, json: object, text: string): void {
 
 export default noun(
   "workspace",
-  "create, list, settle and delete workspaces",
+  "create, list, configure and delete workspaces",
   create,
   list,
   get,

@@ -82,7 +82,7 @@ Wants=network-online.target
 ExecStart=${serveCommand(serving).map(quoted).join(" ")}
 ${account}${environmentFile}Restart=on-failure
 RestartSec=2
-# Running jobs are waited for.
+# Running jobs get time to finish.
 TimeoutStopSec=90
 KillMode=mixed
 

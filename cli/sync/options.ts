@@ -21,13 +21,13 @@ export interface SyncOptions extends WorkspaceOptions {
 export function syncCommand(name: string, summary: string, taken: string): Command {
   return inWorkspace(name, summary)
     .argument("[folder]", "where the files are", ".")
-    .option("--dry-run", "show what would be done, and do nothing")
-    .option("--yes", "do not ask before it is done")
+    .option("--dry-run", "show the changes, and make none")
+    .option("--yes", "do not ask for confirmation")
     .option("--delete", taken)
     .addOption(
       new Option(
         "--secrets <how>",
-        "include secrets: sealed (with the workspace's key, of use there alone) or plain",
+        "include secrets: sealed (with the workspace's key, usable only there) or plain",
       ).choices(["sealed", "plain"]),
     )
     .option("--settings", "include the settings of the workspace (admins)")

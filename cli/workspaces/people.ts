@@ -27,8 +27,8 @@ const inRole = (name: string, summary: string) =>
   leaf(name, summary)
     .argument("<id>", "the workspace")
     .argument("<email>", "whom")
-    .option("--admin", "as an admin")
-    .option("--operator", "as an operator, who runs and views only");
+    .option("--admin", "make them an admin")
+    .option("--operator", "make them an operator, who may only run and view");
 
 function roleOf({ admin = false, operator = false }: RoleOptions): { is_admin: boolean; operator: boolean } {
   if (admin && operator) throw usageError("--admin and --operator exclude each other");
@@ -102,7 +102,7 @@ const decline = leaf("decline", "decline an invite")
     else note(answer);
   });
 
-const add = inRole("add-user", "add a member, account or not")
+const add = inRole("add-user", "add a member, with or without account")
   .option("--username <username>", "the name in the workspace, such as u/<username>/…")
   .addHelpText("after", examples("svc workspace add-user acme bob@example.org --username bob"))
   .action(async (workspace: string, email: string, options: RoleOptions & { username?: string }) => {
@@ -112,7 +112,7 @@ const add = inRole("add-user", "add a member, account or not")
     else note(answer);
   });
 
-const removeUser = leaf("remove-user", "take a member away")
+const removeUser = leaf("remove-user", "remove a member")
   .argument("<id>", "the workspace")
   .argument("<username>", "the name in the workspace")
   .option("--yes", "do not ask")

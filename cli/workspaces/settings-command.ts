@@ -33,7 +33,7 @@ function shownValue(value: unknown): string {
 const set = leaf("set", "change a setting of a workspace")
   .argument("<id>", "the workspace")
   .argument("<key>", SETTING_NAMES.join(", "))
-  .argument("<value>", "text, true or false, or JSON; '' ends the setting, - reads it from stdin")
+  .argument("<value>", "text, true or false, or JSON; '' removes the setting, - reads it from stdin")
   .addHelpText(
     "after",
     examples(
