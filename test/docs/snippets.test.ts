@@ -109,10 +109,7 @@ describe("proxies", () => {
 
 describe("what the README says of the project", () => {
   test("each dependency has its line", () => {
-    const table = page("README.md")
-      .split("Each dependency earns its line")[1]!
-      .split("## ")[0]!
-      .toLowerCase();
+    const table = page("README.md").split("What each dependency is for")[1]!.split("## ")[0]!.toLowerCase();
     const { dependencies, devDependencies } = JSON.parse(page("package.json"));
     const names = Object.keys({ ...dependencies, ...devDependencies });
     expect(names.filter((name) => !table.includes(name.split("/").at(-1)!))).toEqual([]);
