@@ -28,7 +28,7 @@ export function readLogin(): Login | undefined {
   } catch (cause) {
     const { code } = cause as { code?: string };
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    throw new CliError("Login", `${file} cannot be read: ${code}`, { hint: "svc login writes it anew" });
+    throw new CliError("Login", `${file} cannot be read: ${code}`, { hint: "svc login writes it again" });
   }
   try {
     const { url, email, token } = JSON.parse(text) as Partial<Login>;
@@ -36,7 +36,7 @@ export function readLogin(): Login | undefined {
   } catch {
     // Told below, as what is no login at all.
   }
-  throw new CliError("Login", `${file} is damaged`, { hint: "svc login writes it anew" });
+  throw new CliError("Login", `${file} is damaged`, { hint: "svc login writes it again" });
 }
 
 export function writeLogin(login: Login): void {

@@ -295,7 +295,7 @@ function curlLine(url: string, body: string | undefined, token: string, streamin
 }
 
 function tellHowToGoOn(url: string, password: string, token: string): void {
-  print(chalk.bold("The server goes on. Log in as its admin:"));
+  print(chalk.bold("The server keeps running. Log in as its admin:"));
   print(`  curl -s '${url}/api/auth/login' \\`);
   print(`    -H 'Content-Type: application/json' \\`);
   print(`    -d '{"email":"${EMAIL}","password":"${password}"}'`);

@@ -90,7 +90,7 @@ async function waitReady(client: Client, workspace: string, path: string): Promi
     if (ready) return;
     if (lock_error_logs !== undefined) {
       throw new CliError("DependencyError", `the flow is stored but cannot run: ${lock_error_logs}`, {
-        hint: "mend the import and push again; the version before goes on running",
+        hint: "fix the import and push again; the previous version stays in use",
       });
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));

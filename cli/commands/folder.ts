@@ -112,7 +112,7 @@ const removeOwner = inWorkspace("remove-owner", "remove an owner of a folder")
       await client.call(removeFolderOwner, { workspace, name, body: { owner, write } });
     });
     if (options.json) printJson({ name, owner, owns: false });
-    else note(`${owner} owns folder ${name} no more`);
+    else note(`${owner} no longer owns folder ${name}`);
   });
 
 /** @returns undefined for none @throws a usage error for what is no right */

@@ -163,7 +163,7 @@ async function checkUnused(data_dir: string): Promise<void> {
   const up = await connectIfUp({ data_dir });
   if (up) {
     throw new CliError("InUse", `a server is up already on ${data_dir}`, {
-      hint: "it needs no setting up; svc workspace create and svc user create add to it",
+      hint: "it is set up already; svc workspace create and svc user create add to it",
     });
   }
   if (!existsSync(data_dir)) return;

@@ -95,7 +95,7 @@ const result = inWorkspace("result", "print the result of a job; exit 1 if it fa
 
 const cancel = inWorkspace("cancel", "cancel jobs, queued or running")
   .argument("<id...>", "ids of the jobs")
-  .option("--reason <text>", "why, for whoever reads it later", "canceled at the terminal")
+  .option("--reason <text>", "why, shown with the job", "canceled at the terminal")
   .option("--force", "end them at once, even if their worker is gone")
   .addHelpText("after", examples("svc job cancel $ID --workspace acme --reason 'wrong month'"))
   .action((ids: string[], options: WorkspaceOptions & { reason: string; force?: boolean }) => {

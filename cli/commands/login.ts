@@ -77,7 +77,7 @@ export const logout = leaf("logout", "log out", "nothing")
     if (options.json) return printJson({ url: kept?.url ?? null, ended });
     if (!kept) note("not logged in");
     else if (ended) note(`logged out of ${kept.url}`);
-    else note(`logged out; ${kept.url} could not be told, and ends the session by its time`);
+    else note(`logged out; ${kept.url} could not be reached, and ends the session when it expires`);
   });
 
 export const whoami = leaf("whoami", "show who you are, and on which server")

@@ -37,7 +37,7 @@ export function languageOf(file: string): FileLanguage {
     LANGUAGE_OF[extname(file)] ?? LANGUAGE_OF[extname(basename(file, extname(file))) + extname(file)];
   if (language) return language;
   throw usageError(
-    `${basename(file)}: the language is told by the ending, one of ${Object.keys(LANGUAGE_OF).join(" ")}`,
+    `${basename(file)}: the language is chosen by the file's ending, which must be one of ${Object.keys(LANGUAGE_OF).join(" ")}`,
   );
 }
 
@@ -133,7 +133,7 @@ async function waitReady(client: Client, workspace: string, hash: string): Promi
     if (lock !== undefined) return;
     if (lock_error_logs !== undefined) {
       throw new CliError("DependencyError", `version ${hash} is stored but cannot run: ${lock_error_logs}`, {
-        hint: "mend the import and push again; the version before goes on running",
+        hint: "fix the import and push again; the previous version stays in use",
       });
     }
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));

@@ -72,7 +72,7 @@ const set = inWorkspace("set", "create or change a variable")
       const value = await readValue(given, { message: `Value of ${path}`, secret: isHidden });
       if (secret && given !== undefined && given !== "-" && isInteractive()) {
         note(
-          "the secret now stands in the shell's history: leave it out to be asked, or hand it over with -",
+          "the secret is now in the shell's history: leave it out to be asked for it, or pass it on stdin with -",
         );
       }
       const created = await withClient(options, async (client) => {

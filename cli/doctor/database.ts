@@ -94,7 +94,7 @@ function ofMigrations(dialect: "sqlite" | "postgres", applied: string[]): Findin
   }
   if (newer.length > 0) {
     const says = `a newer svc has worked with the database: it added ${newer.join(", ")}`;
-    return warn("migrations", says, "this one can go on beside it; upgrade it too");
+    return warn("migrations", says, "this version can keep running beside it; upgrade it too");
   }
   if (missing.length === 0) return ok("migrations", `all ${applied.length} are done`);
   return warn(

@@ -101,7 +101,7 @@ function openLibc() {
 function checkOpenFiles({ max_children, max_waiting_calls }: Config): Finding {
   const check = "open files";
   const limit = openFileLimit();
-  if (limit === undefined) return ok(check, "the limit is not told on this platform");
+  if (limit === undefined) return ok(check, "the limit cannot be read on this platform");
   const wanted = OWN_FILES + max_children * FILES_PER_CHILD + max_waiting_calls;
   const advice = `raise it to ${wanted}: ulimit -n, or LimitNOFILE= of the systemd unit`;
   if (limit >= wanted) return ok(check, limit === Number.POSITIVE_INFINITY ? "no limit" : `up to ${limit}`);

@@ -54,7 +54,7 @@ export async function followJob(client: Client, job: JobRef, watcher: Watcher): 
 }
 
 function stillGone({ name, message, exit_code }: CliError, { id, workspace }: JobRef): CliError {
-  const hint = `the job may go on: svc job logs ${id} --workspace ${workspace} --follow`;
+  const hint = `the job may still be running: svc job logs ${id} --workspace ${workspace} --follow`;
   return new CliError(name, message, { hint, exit_code });
 }
 

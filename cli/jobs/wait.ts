@@ -19,7 +19,7 @@ export async function readJob(client: Client, job: JobRef): Promise<JobRecord> {
 }
 
 /** Said before a job's output is printed from its beginning for a second time. */
-export const ANEW = "the job lost its worker, and begins anew";
+export const ANEW = "the job lost its worker, and starts again";
 
 /**
  * Follows a job to its end; Ctrl-C ends the following, not the job.
@@ -36,7 +36,7 @@ export async function untilEnded(
   const live = openLive(output);
   const leave = () => {
     live.stop();
-    note(`no longer following: job ${job.id} goes on`);
+    note(`no longer following: job ${job.id} is still running`);
     process.exit(EXIT.interrupted);
   };
   const again = () => note(ANEW);

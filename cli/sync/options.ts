@@ -63,7 +63,7 @@ export function tellDone(done: Done[], options: SyncOptions, extra: object = {})
     "Incomplete",
     `${failed.length} of ${counted(done.length, "change")} could not be made`,
     {
-      hint: "what was made stays; mend the rest and do the same again",
+      hint: "what was done stays; fix the rest and run the command again",
     },
   );
 }

@@ -49,6 +49,6 @@ export function refuseMoved(data_dir: string): void {
   if (!existsSync(path)) return;
   const { to, at } = JSON.parse(readFileSync(path, "utf8")) as MoveNote;
   throw new Conflict(`this instance moved to ${to} at ${at}`, {
-    hint: `set DATABASE_URL to that database; to go on with the old one after all, remove ${path}`,
+    hint: `set DATABASE_URL to that database; to use the old one after all, remove ${path}`,
   });
 }

@@ -29,7 +29,7 @@ export const NOUNS: Record<string, string> = {
   tokens: "Tokens and what each may be used for.",
   users: "People: accounts, sessions, tokens, places in workspaces.",
   variables: "Variables and secrets.",
-  webhooks: "Who is told, elsewhere, of what changes in a workspace.",
+  webhooks: "Endpoints elsewhere that receive events about changes in a workspace.",
   websocket_triggers: "Connections whose messages run scripts and flows.",
   workers: "The processes that run jobs.",
   workspaces: "Workspaces, their members, invitations and settings.",

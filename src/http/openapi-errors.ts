@@ -42,7 +42,7 @@ export const ERROR_RESPONSES = {
   BadRequest: answer(
     "The input is not what the operation takes; the text says where and what would be right.",
   ),
-  Unauthorized: answer("There is no valid token, or it is nobody's of the workspace.", SCHEME),
+  Unauthorized: answer("There is no valid token, or its owner is not a member of the workspace.", SCHEME),
   Forbidden: answer("The caller, or the token by its scopes, may not do this."),
   NotFound: answer("There is no such thing, or the caller may not know of it."),
   TooManyRequests: answer("Too many calls without credentials from one address.", WAIT),

@@ -79,7 +79,7 @@ test("a job that loses its worker is followed anew, and the exit code tells its 
   await go(place, 1);
   await go(place, 2);
   const { code, out, err } = await following.ended();
-  expect({ code, err }).toEqual({ code: 0, err: "the job lost its worker, and begins anew\n" });
+  expect({ code, err }).toEqual({ code: 0, err: "the job lost its worker, and starts again\n" });
   expect(out).toBe("step 1\nstep 2\nstep 1\nstep 2\n");
   second.child.kill("SIGTERM");
   await second.ended();

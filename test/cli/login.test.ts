@@ -115,7 +115,7 @@ test("what cannot be is said, and nothing is kept", async () => {
   await logIn(machine, "ann");
   await Bun.write(machine.kept, "{");
   const damaged = await machine.svc(["whoami"]);
-  expect(damaged.err).toBe(told(`${machine.kept} is damaged`, "svc login writes it anew"));
+  expect(damaged.err).toBe(told(`${machine.kept} is damaged`, "svc login writes it again"));
   expect((await logIn(machine, "ann")).code).toBe(0);
   await server.server.app.db.write(async (tx) => void (await tx.delete(tokens)));
   const { forgetTokens } = await import("../../src/features/tokens/cache.ts");

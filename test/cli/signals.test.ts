@@ -42,7 +42,7 @@ test("serve tells where it listens, and ends on SIGTERM; a run that it leaves be
   const left = await running.ended();
   expect(left.code).toBe(3);
   expect(left.err).toMatch(
-    /\nerror: the server of \S+ cannot be reached: .*\nhint: the job may go on: svc job logs \S+ --workspace local --follow\n$/,
+    /\nerror: the server of \S+ cannot be reached: .*\nhint: the job may still be running: svc job logs \S+ --workspace local --follow\n$/,
   );
 }, 30_000);
 

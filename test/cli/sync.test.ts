@@ -274,7 +274,7 @@ test("what is refused is told one by one, and holds up nothing else", async () =
   expect(code).toBe(1);
   expect(err).toContain("script f/data/broken: Bad request: Syntax error at line 2");
   expect(err).toContain("schedule f/data/wrong: Bad request: ");
-  expect(err).toContain("error: 2 of 3 changes could not be made\nhint: what was made stays;");
+  expect(err).toContain("error: 2 of 3 changes could not be made\nhint: what was done stays;");
   expect((await get("/variables/get/f/data/right")).value).toBe("yes it is");
   const json = await svc(place, "push", "--yes", "--json");
   expect(JSON.parse(json.out).changes).toEqual([

@@ -81,7 +81,7 @@ test("every secret is sealed anew; what the old key has sealed opens no more", a
   const sealed = (await expectOk(admin("POST", "/w/acme/variables/encrypt", '"x"'))).text;
   const before = await stored("one");
   const answer = await expectOk(admin("POST", path, { new_key: keyNumber(2) }));
-  expect(answer.text).toContain("1 secrets sealed anew");
+  expect(answer.text).toContain("1 secrets re-encrypted");
   expect(await stored("one")).not.toBe(before);
   expect([await read("one"), await read("plain")]).toEqual(["value of one", "value of plain"]);
   await expectOk(admin("POST", path, { new_key: keyNumber(3) }));

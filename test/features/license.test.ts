@@ -133,7 +133,7 @@ describe("a licence", () => {
     const alerts = (await expectOk(ask("GET", "/settings/critical_alerts?acknowledged=false"))).json();
     expect(alerts).toHaveLength(1);
     expect(alerts[0]).toMatchObject({ kind: "license_ended", count: 1 });
-    expect(alerts[0].message).toContain("Enterprise operations go on until");
+    expect(alerts[0].message).toContain("Enterprise operations keep working until");
     await later(41, async () => {
       const answer = await exported();
       expect([answer.status, answer.text]).toEqual([403, expect.stringContaining("the licence ended at")]);

@@ -147,7 +147,7 @@ async function keep(data_dir: string, note: MoveNote, filling: PostgresFilling):
     if (!wasRefused(cause)) {
       throw new Unavailable("PostgreSQL was lost while it stored what was moved: it may have it, or not", {
         cause,
-        hint: `move again with --force, or remove ${movedNote(data_dir)} to go on with the old database`,
+        hint: `move again with --force, or remove ${movedNote(data_dir)} to keep using the old database`,
       });
     }
     await removeMoveNote(data_dir);

@@ -178,13 +178,13 @@ export const removeFolderOwner = operation({
   path: `${base}/removeowner/{name}`,
   access: "author",
   scope: writes,
-  summary: "Let somebody own a folder no more; `write` says which right is left to them",
+  summary: "Remove an owner of a folder; `write` says which right they keep",
   body: z.object({ owner: z.string(), write: optional(z.boolean()) }),
   responds: responds.text("confirmation"),
   audit: { operation: "folder.remove_owner", action_kind: "Update" },
   run: async (ctx, { name, body }) => {
     await service.removeOwner(ctx, name, body);
-    return `${body.owner} owns folder ${name} no more`;
+    return `${body.owner} no longer owns folder ${name}`;
   },
 });
 

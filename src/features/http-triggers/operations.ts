@@ -111,7 +111,7 @@ export const updateHttpTrigger = operation({
   method: "POST",
   path: `${base}/update/{path}`,
   access: "author",
-  summary: "Change a route; its runs act as whoever did so last",
+  summary: "Change a route; its runs act as whoever changed it last",
   body: EditRoute,
   responds: responds.text("the path it is kept at"),
   audit: { operation: "http_triggers.update", action_kind: "Update" },

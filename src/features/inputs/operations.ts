@@ -128,7 +128,7 @@ const deleteInput = operation({
   method: "POST",
   path: `${base}/delete/{id}`,
   access: "member",
-  summary: "Keep arguments no more",
+  summary: "Delete saved arguments",
   responds: responds.text("id"),
   audit: { operation: "inputs.delete", action_kind: "Delete" },
   run: async (ctx, { id }) => {

@@ -74,7 +74,7 @@ export async function submitOnce(
 /** The job that a key stands for. @throws Conflict when it is gone */
 export async function jobOfKey(ctx: WorkspaceContext, id: string): Promise<Job> {
   const job = await findJob(ctx.app, ctx.caller.member.workspace_id, id);
-  if (!job) throw new Conflict(`job ${id}, which the Idempotency-Key stands for, is not kept any more`);
+  if (!job) throw new Conflict(`job ${id}, which the Idempotency-Key belongs to, is no longer stored`);
   return job;
 }
 

@@ -158,7 +158,7 @@ async function onBehalfOf(
   const member = await resolveMember(ctx.app, { ...nobody, email }, workspace_id);
   if (!member || member.disabled) {
     throw new BadRequest(
-      `the script runs on behalf of ${email}, who is no active member of workspace ${workspace_id}: deploy it anew`,
+      `the script runs on behalf of ${email}, who is no active member of workspace ${workspace_id}: deploy it again`,
     );
   }
   return { permissioned_as: `u/${member.username}`, email };

@@ -144,7 +144,7 @@ async function waitFor(
     if (typeof end === "object") return end;
     if (leave === "go on") {
       throw new WaitTimeout(
-        `timeout after ${seconds}s: job ${id} goes on; ask again with the same Idempotency-Key`,
+        `timeout after ${seconds}s: job ${id} is still running; ask again with the same Idempotency-Key`,
       );
     }
     const reason = end === "timeout" ? `timeout after ${seconds}s` : "http connection broke";

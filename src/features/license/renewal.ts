@@ -107,7 +107,7 @@ async function fetchNext(app: App, text: string): Promise<{ key: string; license
   const public_key = app.settings.get("license_public_key");
   const present = await readLicense(text, public_key);
   if (!present.renewal_url) {
-    throw new BadRequest(`licence ${present.id} does not say where it is renewed: ask whoever gave it out`);
+    throw new BadRequest(`licence ${present.id} does not say where it is renewed: ask whoever issued it`);
   }
   const key = await ask(app, present.renewal_url, {
     license_key: text,

@@ -78,7 +78,7 @@ export function describeLicense(license: License, now: Date): string {
     case "holds":
       return `${of} holds until ${end}`;
     case "grace":
-      return `${of} ended at ${end}; Enterprise operations go on until ${graceEnd(license).toISOString()}`;
+      return `${of} ended at ${end}; Enterprise operations keep working until ${graceEnd(license).toISOString()}`;
     case "over":
       return `${of} ended at ${end}`;
   }

@@ -107,7 +107,7 @@ export const updateSchedule = operation({
   method: "POST",
   path: `${base}/update/{path}`,
   access: "author",
-  summary: "Change a schedule; its runs act as whoever did so last",
+  summary: "Change a schedule; its runs act as whoever changed it last",
   body: EditSchedule,
   responds: responds.text("the schedule's path"),
   audit: { operation: "schedule.edit", action_kind: "Update" },

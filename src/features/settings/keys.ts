@@ -29,7 +29,7 @@ export interface Definition {
   open?: true;
 }
 
-const CLIENTS = "kept for clients; nothing here depends on it";
+const CLIENTS = "stored for clients; svc itself does not use it";
 const kept = (meaning: string) => `${meaning} (${CLIENTS})`;
 
 const flag = (meaning: string, more: { default?: boolean; open?: true } = {}) =>
@@ -137,9 +137,12 @@ export const KEYS = {
     open: true,
   },
   require_preexisting_user_for_oauth: flag("a login elsewhere makes no new users", { default: false }),
-  disable_password_login: flag("nobody logs in with a password; logins elsewhere and tokens go on", {
-    default: false,
-  }),
+  disable_password_login: flag(
+    "nobody logs in with a password; logins by providers and tokens keep working",
+    {
+      default: false,
+    },
+  ),
   oauths: {
     schema: OauthClients,
     allowed: "an object of clients, each with id, and secret where it has one",

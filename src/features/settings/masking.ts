@@ -40,7 +40,7 @@ export function unmasked(
 ): unknown {
   const unknown = () =>
     new BadRequest(
-      `setting ${key}: ${MASK} stands for a secret that is not known here: give the secret itself`,
+      `setting ${key}: ${MASK} stands for a stored secret, and none is stored here: give the secret itself`,
     );
   if (given === MASK) {
     if (before === undefined) throw unknown();

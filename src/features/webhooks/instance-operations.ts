@@ -14,7 +14,7 @@ const getInstanceWebhook = operation({
   method: "GET",
   path: base,
   access: "superAdmin",
-  summary: "Say where what happens to people on the instance is told, and whether it arrives",
+  summary: "Show where events about users of the instance are sent, and whether they arrive",
   responds: responds.json(Endpoint),
   run: async ({ app }) => {
     await requireLicense(app);

@@ -88,7 +88,7 @@ export const listWebhooks = operation({
   method: "GET",
   path: `${base}/list`,
   access: "admin",
-  summary: "List the addresses that are told of changes",
+  summary: "List the endpoints that receive events",
   responds: responds.json(z.array(Endpoint)),
   run: async (ctx) => (await listEndpoints(ctx)).map(toRecord),
 });

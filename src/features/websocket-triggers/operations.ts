@@ -77,7 +77,7 @@ export const updateWebsocketTrigger = operation({
   method: "POST",
   path: `${base}/update/{path}`,
   access: "author",
-  summary: "Change a WebSocket trigger, which connects anew; its runs act as whoever did so last",
+  summary: "Change a WebSocket trigger, which reconnects; its runs act as whoever changed it last",
   body: z.object(written),
   responds: responds.text("the path it is kept at"),
   audit: { operation: "websocket_triggers.update", action_kind: "Update" },

@@ -27,7 +27,7 @@ export const setEncryptionKey = operation({
   method: "POST",
   path,
   access: "admin",
-  summary: "Exchange the key, and seal every secret anew with it unless told that this was done elsewhere",
+  summary: "Change the key, and re-encrypt every secret with it unless `skip_reencrypt` is set",
   body: z.strictObject({ new_key: z.string(), skip_reencrypt: z.boolean().nullish() }),
   responds: responds.text("confirmation"),
   audit: { operation: "workspaces.set_encryption_key", action_kind: "Update" },
@@ -46,7 +46,7 @@ export const setEncryptionKey = operation({
       return sealed;
     });
     return reseal
-      ? `encryption key of workspace ${workspace} changed, and ${count} secrets sealed anew`
+      ? `encryption key of workspace ${workspace} changed, and ${count} secrets re-encrypted`
       : `encryption key of workspace ${workspace} changed; its secrets were left as they are`;
   },
 });

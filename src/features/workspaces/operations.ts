@@ -95,7 +95,7 @@ export const existsUsername = operation({
   path: "/workspaces/exists_username",
   access: "user",
   scope: false,
-  summary: "Say whether a name is somebody's in a workspace",
+  summary: "Say whether a username is taken in a workspace",
   body: z.object({ id: z.string(), username: z.string() }),
   responds: responds.json(z.boolean()),
   run: (ctx, { body }) => service.isUsernameTaken(ctx.app, body),

@@ -26,7 +26,7 @@ export const getSettings = operation({
   method: "GET",
   path: `${base}/get_settings`,
   access: "member",
-  summary: "Read the workspace's settings; where events and errors are sent is told to admins alone",
+  summary: "Read the workspace's settings; only admins see where events and errors are sent",
   responds: responds.json(WorkspaceSettings),
   run: async (ctx, { workspace }) => {
     const settings = await readSettings(ctx.app.db.read, workspace);
@@ -128,7 +128,9 @@ const ErrorHandler = z.strictObject({
   path: z.string().nullish(),
   extra_args: ScriptArgs.nullish(),
   muted_on_cancel: z.boolean().nullish(),
-  muted_on_user_path: z.literal(false, { error: "must be false: the handler hears of all paths" }).nullish(),
+  muted_on_user_path: z
+    .literal(false, { error: "must be false: the handler is called for all paths" })
+    .nullish(),
 });
 
 export const editErrorHandler = operation({

@@ -32,7 +32,7 @@ export async function giveUpFrame(
     });
   } catch (error) {
     if (isPassing(error)) throw error;
-    app.log.error({ job: root_job, error: String(error) }, "a run of a flow is ended as it stands");
+    app.log.error({ job: root_job, error: String(error) }, "a run of a flow is ended in its current state");
     await endRun(app, root_job, JSON.stringify({ error: { name: "InternalError", message } }));
   }
 }

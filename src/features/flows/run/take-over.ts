@@ -66,7 +66,7 @@ export async function beginningOf(app: App, job: Job, value: FlowValue): Promise
     .select({ state: flowFrames.state })
     .from(flowFrames)
     .where(eq(flowFrames.job_id, flow_job_id));
-  if (!row) throw new BadRequest(`run ${flow_job_id} has left nothing to go on from`);
+  if (!row) throw new BadRequest(`run ${flow_job_id} has left nothing to continue from`);
   const before = row.state as FrameState;
   const index = value.modules.findIndex(({ id }) => id === step_id);
   const module = value.modules[index];
