@@ -75,7 +75,7 @@ test("a job that loses its worker is followed anew, and the exit code tells its 
   await first.ended();
   rmSync(join(place.folder, "go1"));
   using second = start(place, ["serve", "--port", "0", "--json"]);
-  await following.says("begins anew");
+  await following.says("starts again");
   await go(place, 1);
   await go(place, 2);
   const { code, out, err } = await following.ended();
@@ -92,7 +92,7 @@ test("Ctrl-C ends the following, not the job", async () => {
   using following = start(place, ["job", "logs", id, "--follow"]);
   await following.says("step 1\n");
   following.child.kill("SIGINT");
-  const err = `no longer following: job ${id} goes on\n`;
+  const err = `no longer following: job ${id} is still running\n`;
   expect(await following.ended()).toEqual({ code: 130, out: "step 1\n", err });
   expect((await server.operator("GET", `/w/local/jobs_u/get/${id}`)).json().running).toBe(true);
   await go(place, 1);

@@ -26,7 +26,7 @@ test("folders and groups are made, shared and deleted by words", async () => {
     ],
     ["folder set-perm data g/all read", "", "g/all may read in folder data\n"],
     ["folder add-owner data u/admin", "", "u/admin owns folder data\n"],
-    ["folder remove-owner data u/admin --keep write", "", "u/admin owns folder data no more\n"],
+    ["folder remove-owner data u/admin --keep write", "", "u/admin no longer owns folder data\n"],
     ["folder get data", "u/ann\towner\ng/team\towner\ng/all\tread\nu/admin\twrite\n", ""],
     ["folder set-perm data u/admin none", "", "u/admin has no right in folder data\n"],
     [
