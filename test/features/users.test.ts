@@ -48,6 +48,18 @@ describe("the first super admin", () => {
     }
   });
 
+  test("a person at a browser is shown how to go on", async () => {
+    await using empty = await startTestServer();
+    const link = (await empty.server.setupPath())!.replace("/api", "");
+    const answer = await empty.as(undefined)("POST", link, "email=ann%40example.org&password=a+b", {
+      "content-type": "application/x-www-form-urlencoded",
+      accept: "text/html,*/*;q=0.8",
+    });
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([201, "text/html; charset=utf-8"]);
+    expect(answer.headers.getSetCookie().some((cookie) => cookie.startsWith("token="))).toBe(true);
+    expect(answer.text).toContain(`svc login ${empty.url} --email ann@example.org`);
+  });
+
   test("another link, two at once, or a user made meanwhile: at most one wins", async () => {
     await using empty = await startTestServer();
     const link = (await empty.server.setupPath())!.replace("/api", "");

@@ -4,7 +4,7 @@ import { checked, readText } from "../../http/input.ts";
 import { type Operation, operation, responds } from "../../http/operation.ts";
 import { withCookies } from "./answers.ts";
 import { loginCookies } from "./cookies.ts";
-import { checkSetupToken, completeSetup, setupPage } from "./setup.ts";
+import { checkSetupToken, completeSetup, donePage, setupPage } from "./setup.ts";
 
 const SetupForm = z.object({ email: z.string(), password: z.string() });
 
@@ -38,11 +38,20 @@ export const postSetup = operation({
   scope: false,
   summary: "Make the first super admin; the link is then dead",
   reads: { "application/x-www-form-urlencoded": SetupForm, "application/json": SetupForm },
-  responds: responds.raw("text/plain", "session token, also as cookie"),
+  responds: responds.raw("text/plain", "session token, also as cookie; a page for browsers"),
   audit: { operation: "users.create", action_kind: "Create" },
   run: async (ctx, { token }) => {
     const session = await completeSetup(ctx, token, await readForm(ctx.request));
-    return withCookies(session.token, loginCookies(ctx.app, session.email, session), 201);
+    const cookies = loginCookies(ctx.app, session.email, session);
+    if (!ctx.request.headers.get("accept")?.includes("text/html")) {
+      return withCookies(session.token, cookies, 201);
+    }
+    const page = new Response(donePage(ctx.app.urls.base, session.email), {
+      status: 201,
+      headers: PAGE_HEADERS,
+    });
+    for (const cookie of cookies) page.headers.append("set-cookie", cookie);
+    return page;
   },
 });
 

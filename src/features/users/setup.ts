@@ -2,6 +2,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { App, Context } from "../../context.ts";
 import { NotFound } from "../../errors.ts";
+import { escapeHtml } from "../../lib/html.ts";
 import { randomText, sha256 } from "../../lib/ids.ts";
 import { checkEmail } from "../../lib/paths.ts";
 import { perApp } from "../../lib/per-app.ts";
@@ -63,6 +64,26 @@ export async function completeSetup(
 
 /** The page behind the link: no script, nothing from elsewhere. */
 export function setupPage(action: string): string {
+  return page(`<h1>Set up svc</h1>
+<p>Make the first super admin of this instance. The link works once.</p>
+<form method="post" action="${action}">
+<label>E-mail <input name="email" type="email" required autofocus></label>
+<label>Password <input name="password" type="password" required autocomplete="new-password"></label>
+<button>Create</button>
+</form>`);
+}
+
+/** What a person at a browser sees then, and how to go on. */
+export function donePage(base: string, email: string): string {
+  const who = escapeHtml(email);
+  return page(`<h1>svc is set up</h1>
+<p>You are logged in as ${who}. Next, at a terminal:</p>
+<pre>svc login ${escapeHtml(base)} --email ${who}
+svc workspace create main --name Main</pre>
+<p>The operations are described in <a href="/api/docs">the reference</a>.</p>`);
+}
+
+function page(body: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -74,16 +95,11 @@ body { font: 16px/1.5 system-ui, sans-serif; max-width: 24rem; margin: 4rem auto
 label { display: block; margin-top: 1rem; }
 input, button { font: inherit; width: 100%; padding: .5rem; box-sizing: border-box; }
 button { margin-top: 1.5rem; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; }
 </style>
 </head>
 <body>
-<h1>Set up svc</h1>
-<p>Make the first super admin of this instance. The link works once.</p>
-<form method="post" action="${action}">
-<label>E-mail <input name="email" type="email" required autofocus></label>
-<label>Password <input name="password" type="password" required autocomplete="new-password"></label>
-<button>Create</button>
-</form>
+${body}
 </body>
 </html>
 `;
