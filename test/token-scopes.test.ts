@@ -56,6 +56,8 @@ const EXEMPT: Record<string, string[]> = {
   "is about no token, or about the presented one's end": [
     ..."login logout logoutByLink getSetupPage completeSetup beginOAuthLogin loginWithOauth".split(" "),
     ..."oauthLoginPage oauthConnectPage chatConnectPage".split(" "),
+    // A restricted token is as good as none there: the page asks for a password.
+    ..."getCliLoginPage completeCliLogin getCliLoginDone".split(" "),
   ],
   "refuses restricted tokens by itself": ["refreshUserToken"],
   "is asked for in another way: the product's signature, or what the route's author chose, the link's own":

@@ -67,6 +67,7 @@ import { tokenOperations } from "./tokens/operations.ts";
 import { runnableTokenOperations } from "./tokens/runnable-operations.ts";
 import { scopeListOperation } from "./tokens/scope-list.ts";
 import { triggersCountOperations } from "./triggers/operations.ts";
+import { cliLoginOperations } from "./users/cli-login.ts";
 import { userExportOperations } from "./users/export-operations.ts";
 import { memberOperations } from "./users/member-operations.ts";
 import { userOperations } from "./users/operations.ts";
@@ -117,6 +118,7 @@ export const features: Feature[] = [
   { file: "src/features/users/member-operations.ts", operations: memberOperations },
   { file: "src/features/users/session-operations.ts", operations: sessionOperations },
   { file: "src/features/users/setup-operations.ts", operations: setupOperations },
+  { file: "src/features/users/cli-login.ts", operations: cliLoginOperations },
   { file: "src/features/users/runnables.ts", operations: runnableOperations },
   { file: "src/features/users/export-operations.ts", operations: userExportOperations },
   { file: "src/features/tokens/operations.ts", operations: tokenOperations },

@@ -5,13 +5,8 @@ import { readToken } from "../../http/credentials.ts";
 import { type Operation, operation, responds, seconds } from "../../http/operation.ts";
 import { revokeToken } from "../tokens/service.ts";
 import { withCookies } from "./answers.ts";
-import { deviceOf, loginCookies, sessionCookie } from "./cookies.ts";
+import { loginCookies, sessionCookie } from "./cookies.ts";
 import * as sessions from "./sessions.ts";
-
-/** Where the call came from, as far as the transport tells. */
-function addressOf(request: Request): string {
-  return (request as { ip?: string }).ip ?? "unknown";
-}
 
 export const login = operation({
   name: "login",
@@ -24,8 +19,7 @@ export const login = operation({
   responds: responds.raw("text/plain", "session token"),
   audit: { operation: "users.login", action_kind: "Create" },
   run: async (ctx, { body }) => {
-    const origin = { address: addressOf(ctx.request), device: deviceOf(ctx.request) };
-    const { email, ...session } = await sessions.login(ctx, body, origin);
+    const { email, ...session } = await sessions.login(ctx, body, sessions.originOf(ctx.request));
     return withCookies(session.token, loginCookies(ctx.app, email, session));
   },
 });

@@ -10,6 +10,7 @@ import { tokens } from "../tokens/tables.ts";
 import { retireChildren } from "../workers/children.ts";
 import { joinByDomain } from "../workspaces/auto-invite.ts";
 import { type Origin, takeAttempt } from "./attempts.ts";
+import { deviceOf } from "./cookies.ts";
 import { isPassword } from "./passwords.ts";
 import { users } from "./tables.ts";
 
@@ -18,6 +19,11 @@ export interface Session {
   token: string;
   /** The account's first one. */
   is_first: boolean;
+}
+
+/** Where a login came from, as far as transport and browser tell. */
+export function originOf(request: Request): Origin {
+  return { address: (request as { ip?: string }).ip ?? "unknown", device: deviceOf(request) };
 }
 
 /**
