@@ -103,7 +103,7 @@ const addOwner = inWorkspace("add-owner", "make a user or group an owner")
 const removeOwner = inWorkspace("remove-owner", "remove an owner of a folder")
   .argument("<name>", "the folder")
   .argument("<owner>", OWNER)
-  .option("--keep <right>", "the right that is left to them: read or write; none when left out")
+  .option("--keep <right>", "the right they keep: read or write; none when left out")
   .addHelpText("after", examples("svc folder remove-owner data u/ann --keep read --workspace acme"))
   .action(async (name: string, owner: string, options: WorkspaceOptions & { keep?: string }) => {
     const write = options.keep === undefined ? undefined : writes("--keep", options.keep);

@@ -97,8 +97,8 @@ test("a name that is left out is asked for, where there is somebody to ask", asy
 }, 60_000);
 
 test.each([
-  [["folder", "set-perm", "data", "u/ann", "much"], "<right> much: must be read or write"],
-  [["folder", "remove-owner", "data", "u/ann", "--keep", "much"], "--keep much: must be read or write"],
+  [["folder", "set-perm", "data", "u/ann", "much"], "<right> much: must be read, write or none"],
+  [["folder", "remove-owner", "data", "u/ann", "--keep", "much"], "--keep much: must be read, write or none"],
 ])("%p is wrong usage", async (args, error) => {
   using place = newPlace();
   expect(await place.svc(args)).toEqual({ code: 2, out: "", err: told(error) });
