@@ -12,25 +12,36 @@ import {
   listWorkspacesAsSuperAdmin,
 } from "../../src/features/workspaces/operations.ts";
 import { getPremiumInfo } from "../../src/features/workspaces/usage-operations.ts";
-import { type CommonOptions, examples, leaf, noun, withClient } from "../command.ts";
+import { type CommonOptions, examples, leaf, noun, urlOf, withClient } from "../command.ts";
 import { note, print, printJson, printTable } from "../terminal/output.ts";
-import { confirmFirst } from "../terminal/prompts.ts";
+import { askFor, confirmFirst } from "../terminal/prompts.ts";
 import { peopleCommands } from "../workspaces/people.ts";
 import { readAll } from "../workspaces/settings.ts";
 import settings from "../workspaces/settings-command.ts";
 
 const create = leaf("create", "create a workspace")
   .argument("<id>", "letters, digits, _ and single dashes")
-  .requiredOption("--name <name>", "what people call it")
-  .requiredOption("--owner <email>", "the user who becomes its first admin")
+  .option("--name <name>", "what people call it; its id when left out")
+  .option("--owner <email>", "its first admin; left out with --url or a login: you")
   .option("--username <username>", "the owner's name in the workspace")
-  .addHelpText("after", examples("svc workspace create acme --name Acme --owner ann@example.org"))
-  .action(async (id: string, options: CommonOptions & { name: string; owner: string; username?: string }) => {
-    const body = { id, name: options.name, owner: options.owner, username: options.username };
-    await withClient(options, (client) => client.call(createWorkspace, { body }));
-    if (options.json) printJson({ id, name: options.name, owner: options.owner });
-    else note(`created workspace ${id}`);
-  });
+  .addHelpText(
+    "after",
+    examples("svc workspace create acme", "svc workspace create acme --name Acme --owner ann@example.org"),
+  )
+  .action(
+    async (id: string, options: CommonOptions & { name?: string; owner?: string; username?: string }) => {
+      const { name = id, username } = options;
+      // The operator of a data directory is no user, and can be nobody's admin.
+      const owner = urlOf(options)
+        ? options.owner
+        : await askFor(options.owner, { message: "E-mail of its first admin", flag: "--owner" });
+      await withClient(options, (client) =>
+        client.call(createWorkspace, { body: { id, name, owner, username } }),
+      );
+      if (options.json) printJson({ id, name, owner });
+      else note(`created workspace ${id}`);
+    },
+  );
 
 const list = leaf("list", "list workspaces")
   .option("--all", "archived ones too: super admins only")

@@ -55,6 +55,9 @@ test("a login is kept for its owner alone, and serves later commands until it is
   });
   expect((await machine.svc(["user", "list"])).out).toContain("ann@example.org\tann\t\tuser\tpassword\n");
 
+  expect((await machine.svc(["workspace", "create", "mine"])).err).toBe("created workspace mine\n");
+  expect((await machine.svc(["workspace", "list"])).out).toContain("mine\tmine\troot@example.org\n");
+
   // Once more: the session before is not left behind.
   const before = await sessionsOf("root");
   await logIn(machine, "root");

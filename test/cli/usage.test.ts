@@ -69,11 +69,7 @@ const MISTAKES: [args: string[], error: string, hint?: string][] = [
     "two paths were given: u/a/b and --path u/a/c",
     "leave one of them out",
   ],
-  [
-    ["workspace", "create", "acme"],
-    "required option '--name <name>' not specified",
-    "see svc workspace create --help",
-  ],
+  [["workspace", "create", "acme"], "--owner is missing", NO_TERMINAL],
   [["user", "create"], "--email is missing", NO_TERMINAL],
   [["user", "create", "--email", "ann@example.org"], "--password is missing", NO_TERMINAL],
   [["token", "create", "--label", "laptop"], "--email is missing", NO_TERMINAL],

@@ -79,7 +79,7 @@ export function donePage(base: string, email: string): string {
   return page(`<h1>svc is set up</h1>
 <p>You are logged in as ${who}. Next, at a terminal:</p>
 <pre>svc login ${escapeHtml(base)} --email ${who}
-svc workspace create main --name Main</pre>
+svc workspace create main</pre>
 <p>The operations are described in <a href="/api/docs">the reference</a>.</p>`);
 }
 
