@@ -223,7 +223,7 @@ describe("an approval", () => {
     const { id, resume, link } = await waiting(2);
     await expectOk(server.as(undefined)("POST", resume, { key: "$var:u/admin/key" }));
     // The one before the last is no longer in anybody's memory.
-    for (const key of ["another", "yet another"]) {
+    for (const key of ["another", "third"]) {
       const new_key = key.padStart(64, "k");
       await expectOk(admin("POST", "/w/acme/workspaces/encryption_key", { new_key }));
     }
