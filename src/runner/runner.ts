@@ -214,6 +214,7 @@ export function createRunner(options: RunnerOptions): Runner {
         waiting.map(({ pid }) => pid),
         now,
         most,
+        sandbox.around,
       ),
     );
     for (const child of waiting) if (restless.has(child.pid)) discard(child);

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { dirname, join } from "node:path";
 import { sandboxSupport } from "../../src/runner/sandbox/support.ts";
-import { newPlace, type Place, setUp } from "./executable.ts";
+import { newPlace, type Place, processesOf, setUp, until } from "./executable.ts";
 import { clientOf } from "./scripts.ts";
 
 const support = sandboxSupport();
@@ -34,7 +34,12 @@ async function started(env: Record<string, string>, under?: string[]) {
   const server = await place.serve({ env, ...(under ? { under } : {}) });
   const scripts = clientOf(server, await setUp(server));
   await scripts.deploy("probe", PROBE);
-  return { place, server, run: () => scripts.run<any>("probe", { data: place.data_dir, pid: server.pid }) };
+  return {
+    place,
+    server,
+    scripts,
+    run: () => scripts.run<any>("probe", { data: place.data_dir, pid: server.pid }),
+  };
 }
 
 const doctor = async (place: Place, env: Record<string, string>) => {
@@ -96,11 +101,11 @@ const bwrap = Bun.which("bwrap");
 const works =
   bwrap !== null && Bun.spawnSync([bwrap, "--ro-bind", "/", "/", "--unshare-pid", "true"]).success;
 if (!works) test.skip("bwrap is not installed, or may not make namespaces here", () => {});
+const boxed = { SVC_SANDBOX: "bwrap", PATH: `${dirname(bwrap ?? "/bin/bwrap")}:/usr/bin:/bin` };
 test.if(works)(
   "bubblewrap gives processes and temporary files of its own",
   async () => {
-    const PATH = `${dirname(bwrap!)}:/usr/bin:/bin`;
-    const { run } = await started({ SVC_SANDBOX: "bwrap", PATH });
+    const { run } = await started(boxed);
     const key = support.landlock > 0 ? expect.stringMatching(/EACCES|ENOENT/) : "ENOENT";
     expect(await run()).toMatchObject({
       key,
@@ -111,6 +116,26 @@ test.if(works)(
       processes: "got",
       runtime: "42\n",
     });
+  },
+  30_000,
+);
+
+test.if(works)(
+  "what waits for its next job in bubblewrap waits on, and ends when a job has left something in it",
+  async () => {
+    const { scripts } = await started(boxed);
+    await scripts.deploy("counts", "let n = 0; export const main = () => ++n");
+    await scripts.deploy(
+      "leaves",
+      "export const main = (mark: string) => { setTimeout(() => Bun.spawn(['sleep', mark]), 100) }",
+    );
+    const mark = `31.${Math.floor(Math.random() * 1e9)}`;
+    expect(await scripts.run<number>("counts")).toBe(1);
+    await scripts.run("leaves", { mark });
+    await until(async () => ((await processesOf(mark)).length > 0 ? true : undefined), "what is left");
+    // Whoever has ended this has looked at all that wait.
+    await until(async () => ((await processesOf(mark)).length === 0 ? true : undefined), "its end");
+    expect(await scripts.run<number>("counts")).toBe(2);
   },
   30_000,
 );

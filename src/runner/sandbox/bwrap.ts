@@ -12,6 +12,9 @@ interface Mounts {
 /** Most bytes of a child's own /tmp and /dev/shm, which are memory. */
 const TEMPORARY_BYTES = 64 * 1024 * 1024;
 
+/** Processes that stand around a child: bubblewrap itself, and the first one of the namespace that it makes. */
+export const BWRAP_PROCESSES = 2;
+
 /** @returns the arguments before the command */
 export function bwrapArguments({ read, write, home }: Mounts): string[] {
   const given = ["--die-with-parent", "--unshare-pid", "--unshare-ipc", "--dev", "/dev", "--proc", "/proc"];

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { SandboxChoice } from "../types.ts";
-import { bwrapArguments } from "./bwrap.ts";
+import { BWRAP_PROCESSES, bwrapArguments } from "./bwrap.ts";
 import { portRule, type Right, type Rule, rightsIn, rulesetOf, wallsOf } from "./landlock.ts";
 import type { LaunchSpec } from "./launcher.ts";
 import { around, DEVICES, isWithin, systemPaths, withoutLinks } from "./paths.ts";
@@ -43,6 +43,8 @@ export interface Sandbox {
   readonly holds: string;
   /** Whether scripts are kept to their own files. */
   readonly isWalled: boolean;
+  /** How many processes of its own stand around a child, each in the one before. */
+  readonly around: number;
   /** The Python that scripts run in; undefined when there is none. */
   python(): Promise<Python | undefined>;
   /** What is to be started so that a program runs behind the walls. */
@@ -89,6 +91,7 @@ export function createSandbox(
       refuses,
       holds,
       isWalled: false,
+      around: 0,
       python,
       commandFor: (_, program) => program,
     };
@@ -143,6 +146,7 @@ export function createSandbox(
     refuses: undefined,
     holds: whatHolds(support, options),
     isWalled: support.landlock > 0 || isBoxed,
+    around: isBoxed ? BWRAP_PROCESSES : 0,
     python,
     commandFor({ job, code, reach }, program) {
       const own = [code, ...(reach.read ?? [])];
