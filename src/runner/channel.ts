@@ -135,7 +135,7 @@ function tooLong(max_bytes: number): string {
 function parsed(line: Uint8Array): FromChild | undefined {
   try {
     const message = JSON.parse(Buffer.from(line.buffer, line.byteOffset, line.length).toString());
-    return typeof message === "object" && message !== null ? message : undefined;
+    return typeof message?.t === "string" ? message : undefined;
   } catch {
     return undefined;
   }

@@ -112,7 +112,7 @@ test("at a terminal values are asked for without being shown, and tables fit", a
   expect((await again.ended()).shown).not.toContain("shut-sesame");
   expect((await svc(["variable", "get", "u/ann/key"])).out).toBe("shut-sesame\n");
   using typed = sitDown(place, ["variable", "set", "u/ann/key", "typed", "--secret"]);
-  await typed.sees("stands in the shell's history");
+  await typed.sees("now in the shell's history");
   await typed.ended();
   using resource = sitDown(place, ["resource", "set", "u/ann/api", "--type", "any"]);
   await resource.sees("Value of u/ann/api");

@@ -45,11 +45,15 @@ describe("the channel to the server", () => {
     });
   });
 
-  test("takes what is no message for nothing", async () => {
-    const content = `import { writeSync } from "node:fs";
-      export const main = () => { writeSync(Number(process.env.NODE_CHANNEL_FD ?? 3), 'null\\n7\\n"x"\\n[]\\n'); return 1 }`;
-    expect((await answerOf(content)).text).toBe("1");
-  });
+  test.each(["null", "7", '"x"', "[]", "{", "\u0000"])(
+    "fails the job by what is no message: %p",
+    async (said) => {
+      expect((await answerOf(say(said))).json().error).toEqual({
+        name: "ExecutionErr",
+        message: "the script's process sent the server what is no message",
+      });
+    },
+  );
 
   test("that is closed fails the job at once, and the process takes no further one", async () => {
     const answer = await answerOf(

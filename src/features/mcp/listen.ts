@@ -1,6 +1,7 @@
 /** Hears what a running job says, for who called it as a tool: its log as it grows, and how far it says it is. */
 import type { App } from "../../context.ts";
 import { joinFeed, leaveFeed } from "../jobs/job-feed.ts";
+import { withoutHeader } from "../jobs/log-header.ts";
 import { findJob } from "../jobs/service.ts";
 
 export interface Listener {
@@ -24,8 +25,9 @@ export function listenTo(app: App, workspace_id: string, job_id: string, listene
     for (;;) {
       const text = feed.tail?.log.from(offset, MOST);
       if (!text) return;
+      const said = offset === 0 ? withoutHeader(text) : text;
       offset += text.length;
-      listener.log(text);
+      if (said !== "") listener.log(said);
     }
   }
 
