@@ -19,8 +19,11 @@ interface Queue {
 }
 
 const CLIENTS = 64;
-/** Of jobs enqueued in bulk, by us as by others: how many clients, and how many jobs by each of their calls. */
-export const BULK = { clients: 4, a_call: 64 };
+/**
+ * Of jobs enqueued in bulk, by us as by others: how many clients, and how many jobs by each of their calls. With one, as
+ * many jobs are on their way as with the single calls; `BULK_CLIENTS` tries more.
+ */
+export const BULK = { clients: Number(process.env.BULK_CLIENTS ?? 1), a_call: 64 };
 const QUEUE = "noop";
 const PAYLOAD = { name: "Bob" };
 

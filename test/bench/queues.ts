@@ -34,7 +34,7 @@ const TARGETS: Record<Peer, Target> = {
   graphile: { name: "graphile-worker", least: 1, most: 2_000 },
   "graphile-local": { name: "graphile-worker with local queue and batches", least: 0.5, most: 2_000 },
   "graphile-bulk": {
-    name: `the same, both enqueued by ${BULK.clients} clients in calls of ${BULK.a_call}`,
+    name: `the same, both enqueued in calls of ${BULK.a_call}`,
     least: 0.5,
     most: 10_000,
   },
