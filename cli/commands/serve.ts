@@ -3,7 +3,7 @@ import { loadConfig, SETTINGS } from "../../src/config.ts";
 import type { RunningServer } from "../../src/server.ts";
 import { examples, leaf } from "../command.ts";
 import { wholeNumber } from "../options.ts";
-import { usageError } from "../terminal/failure.ts";
+import { EXIT, usageError } from "../terminal/failure.ts";
 import { note, print, printJson, wrap } from "../terminal/output.ts";
 
 interface ServeOptions {
@@ -58,6 +58,7 @@ export default leaf("serve", "start the server", "directory")
       );
     }
     const { startServer } = await import("../../src/server.ts");
+    const toldToStop = heedSignals();
     const server = await startServer(config);
     outliveMishaps(server);
     const development = await openDevelopment(options, server);
@@ -72,7 +73,7 @@ export default leaf("serve", "start the server", "directory")
         note(chalkStderr.dim("or with: svc user create --super-admin"));
       }
     }
-    await untilToldToStop(async () => {
+    await toldToStop(async () => {
       await development?.();
       await server.stop();
     });
@@ -112,20 +113,27 @@ export function outliveMishaps({ app }: RunningServer): void {
   }
 }
 
-/** The first signal drains; a second one ends the process at once. */
-export async function untilToldToStop(stop: () => Promise<void>): Promise<void> {
-  await new Promise<void>((resolve) => {
-    let stopping = false;
-    const told = (signal: string) => {
-      if (stopping) process.exit(130);
-      stopping = true;
+/**
+ * Heeds SIGTERM and SIGINT from now on: the first one drains, a second one ends the process at once. Called before the
+ * server starts, since whoever reads that it is up may tell it to stop in the same moment.
+ * @returns waits for the first signal, then for `stop`
+ */
+export function heedSignals(): (stop: () => Promise<void>) => Promise<void> {
+  const first = Promise.withResolvers<void>();
+  let told = false;
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.on(signal, () => {
+      if (told) process.exit(EXIT.interrupted);
+      told = true;
       note(`${signal}: taking no new jobs, waiting for the running ones`);
-      stop().then(resolve, (cause) => {
-        note(`stopping failed: ${cause}`);
-        process.exit(1);
-      });
-    };
-    process.on("SIGTERM", () => told("SIGTERM"));
-    process.on("SIGINT", () => told("SIGINT"));
-  });
+      first.resolve();
+    });
+  }
+  return async (stop) => {
+    await first.promise;
+    await stop().catch((cause) => {
+      note(`stopping failed: ${cause}`);
+      process.exit(1);
+    });
+  };
 }

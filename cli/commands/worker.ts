@@ -3,7 +3,7 @@ import { loadConfig } from "../../src/config.ts";
 import { examples, leaf } from "../command.ts";
 import { usageError } from "../terminal/failure.ts";
 import { note, print, printJson } from "../terminal/output.ts";
-import { outliveMishaps, untilToldToStop } from "./serve.ts";
+import { heedSignals, outliveMishaps } from "./serve.ts";
 
 interface WorkerOptions {
   dataDir?: string;
@@ -38,6 +38,7 @@ export default leaf("worker", "run jobs of the servers that share a PostgreSQL",
       );
     }
     const { startServer } = await import("../../src/server.ts");
+    const toldToStop = heedSignals();
     const server = await startServer(config, "worker");
     outliveMishaps(server);
     const { app } = server;
@@ -50,7 +51,7 @@ export default leaf("worker", "run jobs of the servers that share a PostgreSQL",
       );
       note(chalkStderr.dim(`${config.workers} at once, files in ${config.data_dir}`));
     }
-    await untilToldToStop(() => server.stop());
+    await toldToStop(() => server.stop());
   });
 
 /** What is left empty by a variable that is not set would otherwise mean every job. */

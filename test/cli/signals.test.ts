@@ -46,6 +46,16 @@ test("serve tells where it listens, and ends on SIGTERM; a run that it leaves be
   );
 }, 30_000);
 
+test("serve that is told to stop while it starts ends as it does later", async () => {
+  using place = newPlace();
+  using serving = start(place, ["serve", "--port", "0"]);
+  while (!existsSync(place.data_dir)) await Bun.sleep(1);
+  serving.child.kill("SIGTERM");
+  const { code, err } = await serving.ended();
+  expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining("SIGTERM: taking no new jobs") });
+  expect(existsSync(join(place.data_dir, "svc.sock"))).toBe(false);
+}, 30_000);
+
 test("demo calls every webhook, and cleans up", async () => {
   using place = newPlace();
   const env = { TMPDIR: place.folder, DATABASE_URL: "postgres://must-not-be-used:1/x" };
