@@ -170,18 +170,21 @@ async function* outputOf(db: Database, table: typeof jobLogs | typeof jobStreams
 
 /** Events that everybody who is told of them has, or has been given up for, with the record of their deliveries. */
 export async function* expiredEvents(db: Database, before: Date): Pieces {
-  const { seq, workspace_id, created_at } = webhookEvents;
+  const { seq, workspace_id, created_at, told } = webhookEvents;
   for (let after = 0; ; ) {
     // They are stored in the order of their age: behind the first that is young no other is old.
     const piece = await db.read
-      .select({ seq, workspace_id, created_at })
+      .select({ seq, workspace_id, created_at, told })
       .from(webhookEvents)
       .where(gt(seq, after))
       .orderBy(asc(seq))
       .limit(ROWS);
     const old = piece.filter((event) => event.created_at < before);
     if (old.length === 0) return;
-    await removeEvents(db, old);
+    await removeEvents(
+      db,
+      old.filter((event) => event.told === null),
+    );
     yield;
     if (old.length < ROWS) return;
     after = old.at(-1)!.seq;

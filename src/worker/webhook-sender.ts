@@ -1,12 +1,12 @@
 /**
- * Delivers events to webhook endpoints. Each endpoint has a lane of its own, so that one which is slow or down holds up
+ * Delivers events to webhook endpoints. What each is to be sent follows from the outbox, in the order of events. Each endpoint has a lane of its own, so that one which is slow or down holds up
  * no other: while it keeps up it is sent one event after the other, in order; with many waiting, several at once; and
  * while it fails, fewer and fewer. Every outcome is stored before the next look: an event may arrive twice, never not.
  */
 import { min } from "drizzle-orm";
 import type { App } from "../context.ts";
 import { sendMessage } from "../features/webhooks/deliveries.ts";
-import { senderOf } from "../features/webhooks/outbox.ts";
+import { makeDeliveries, senderOf } from "../features/webhooks/outbox.ts";
 import { webhookDeliveries } from "../features/webhooks/tables.ts";
 import { pause, rest } from "../lib/pause.ts";
 import { createRounds, type Rounds } from "./rounds.ts";
@@ -19,13 +19,18 @@ const PATIENT_FAILURES = 10;
 const LONGEST_PAUSE_MS = 30_000;
 /** A batch that is sent in order is looked at anew after so long: the endpoint may have been changed meanwhile. */
 const BATCH_MS = 1_000;
-/** The thread that sends serves requests as well: while it has others to serve, one batch of all lanes begins so often. */
+/** The thread that sends serves requests as well: while it has others to serve, one batch of all begins so often. */
 const BUSY_MS = 0.5;
 const BUSY_PAUSE_MS = 400;
 
 /** The more failures in a row, the longer. */
 function pauseAfter(failures: number): number {
   return Math.min(1_000 * 2 ** Math.floor((failures - PATIENT_FAILURES) / 2), LONGEST_PAUSE_MS);
+}
+
+/** Those that fail at the same time say it once: they lead to the first pause, not to a longer one. */
+function moreFailures(before: number, at_once: number): number {
+  return Math.min(before + at_once, Math.max(before + 1, PATIENT_FAILURES));
 }
 
 /** Whether there is much else for the thread to do: then its turn takes long to come again. */
@@ -35,7 +40,7 @@ async function isBusy(): Promise<boolean> {
   return performance.now() - began > BUSY_MS;
 }
 
-/** @returns what a lane awaits between two batches: nothing, or while the thread is busy its turn among all lanes */
+/** @returns what is awaited between two batches: nothing, or while the thread is busy a turn among all who await it */
 function createTurns(): (stopping: AbortSignal) => Promise<void> {
   let taken_until = 0;
   return async (stopping) => {
@@ -57,7 +62,6 @@ export function createWebhookSender(app: App): { start(): void; stop(): Promise<
         failure: "a webhook's deliveries were interrupted",
         // The look for endpoints finds what other servers have left.
         longest_ms: Number.POSITIVE_INFINITY,
-        together_ms: SOON_MS,
         look: (_now, stopping) => drain(app, endpoint_id, turn, stopping),
       });
       lanes.set(endpoint_id, lane);
@@ -65,7 +69,22 @@ export function createWebhookSender(app: App): { start(): void; stop(): Promise<
     return lane;
   }
 
-  /** For what was stored before this server began, or by others. Of its own events the outbox tells. */
+  const makingTurn = createTurns();
+  const making = createRounds(app, {
+    failure: "deliveries of webhook events could not be made",
+    together_ms: SOON_MS,
+    async look(_now, stopping) {
+      for (let more = true; more && !stopping.aborted; ) {
+        const made = await makeDeliveries(app);
+        for (const id of made.endpoints) laneOf(id).wake();
+        more = made.more;
+        if (more) await makingTurn(stopping);
+      }
+      return undefined;
+    },
+  });
+
+  /** For what was stored before this server began, or by others. */
   const endpoints = createRounds(app, {
     failure: "webhook deliveries could not be looked for",
     async look() {
@@ -81,12 +100,13 @@ export function createWebhookSender(app: App): { start(): void; stop(): Promise<
 
   return {
     start() {
-      senderOf(app).wake = (endpoint_id) => laneOf(endpoint_id).wake();
+      senderOf(app).wake = (endpoint_id) => (endpoint_id === undefined ? making : laneOf(endpoint_id)).wake();
+      making.start();
       endpoints.start();
     },
     async stop() {
       senderOf(app).wake = () => {};
-      await endpoints.stop();
+      await Promise.all([making.stop(), endpoints.stop()]);
       await Promise.all([...lanes.values()].map((lane) => lane.stop()));
     },
   };
@@ -123,7 +143,7 @@ async function sendBatch(
     const ours = await leaseUntilTold(app, endpoint.id, group);
     const outcomes = await Promise.all(ours.map((message) => sendMessage(app, endpoint, message)));
     await storeOutcomes(app, endpoint, ours, outcomes);
-    failed = outcomes.some(({ ok }) => ok) ? 0 : failed + outcomes.length;
+    failed = outcomes.some(({ ok }) => ok) ? 0 : moreFailures(failed, outcomes.length);
     if (stopping.aborted || failed >= PATIENT_FAILURES || performance.now() - began > BATCH_MS) break;
   }
   return failed;

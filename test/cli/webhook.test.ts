@@ -58,6 +58,33 @@ test("an endpoint is made, told, switched off, and removed", async () => {
   expect((await webhook("list")).out).toBe("");
 }, 30_000);
 
+test("what is changed while no server runs is told of by the next one, in order", async () => {
+  using alone = newPlace();
+  const told: string[] = [];
+  await using receiver = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      told.push(((await request.json()) as { path: string }).path);
+      return new Response("");
+    },
+  });
+  const options = { data_dir: alone.data_dir, allowed_targets: "127.0.0.1" };
+  {
+    await using before = await startTestServer(options);
+    const { ask } = await before.workspace("acme");
+    await expectOk(ask("POST", "/w/acme/webhooks/create", { url: receiver.url.href }));
+  }
+  const names = ["u/admin/a", "u/admin/b", "u/admin/c"];
+  for (const name of names) {
+    expect((await alone.svc(["variable", "set", name, "x", "--workspace", "acme"])).code).toBe(0);
+  }
+  expect(told).toEqual([]);
+  await using _next = await startTestServer(options);
+  await until(async () => told.length >= names.length || undefined, "the events");
+  expect(told).toEqual(names);
+}, 30_000);
+
 test.each([
   [
     "an unknown type",

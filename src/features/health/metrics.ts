@@ -13,6 +13,7 @@ import { dueBy, QUEUED, RUNNING } from "../jobs/filters.ts";
 import { openStreams } from "../jobs/job-feed.ts";
 import { waitingCalls } from "../jobs/wait.ts";
 import { schedules } from "../schedules/tables.ts";
+import { countUnmade } from "../webhooks/outbox.ts";
 import { webhookDeliveries } from "../webhooks/tables.ts";
 
 /** One line of a metric. */
@@ -110,7 +111,7 @@ function ofOutside(app: App, define: Define): void {
       .select({ value: count() })
       .from(webhookDeliveries)
       .where(sql`${webhookDeliveries.state} = 'pending'`);
-    return [{ value: Number(row?.value ?? 0) }];
+    return [{ value: Number(row?.value ?? 0) + (await countUnmade(read)) }];
   });
   define("gauge", "svc_schedules_due", "Schedules whose next run is due and has not begun", async () => {
     const due = lte(schedules.next_at, app.clock());

@@ -30,16 +30,22 @@ export const webhookEndpoints = table(
 );
 
 /** What has happened, stored in the transaction that made it happen. */
-export const webhookEvents = table("webhook_events", {
-  /** The order in which they happened. */
-  seq: serial("seq"),
-  id: text("id").notNull(),
-  workspace_id: text("workspace_id").notNull(),
-  type: text("type").notNull(),
-  /** The body as it is sent, JSON text. */
-  payload: text("payload").notNull(),
-  created_at: timestamp("created_at").notNull(),
-});
+export const webhookEvents = table(
+  "webhook_events",
+  {
+    /** The order in which they happened. */
+    seq: serial("seq"),
+    id: text("id").notNull(),
+    workspace_id: text("workspace_id").notNull(),
+    type: text("type").notNull(),
+    /** The body as it is sent, JSON text. */
+    payload: text("payload").notNull(),
+    created_at: timestamp("created_at").notNull(),
+    /** The endpoints that listened then, until each has its delivery; null from then on. */
+    told: json<string[]>("told"),
+  },
+  (t) => [index("webhook_events_new").on(t.seq).where(sql`told IS NOT NULL`)],
+);
 
 /** One row an event and an endpoint that is told of it. */
 export const webhookDeliveries = table(
