@@ -9,6 +9,7 @@
  */
 import { and, asc, count, desc, gt, gte, inArray, lt, lte, type SQL, sql } from "drizzle-orm";
 import type { App } from "../../context.ts";
+import { apart } from "../../database/conditions.ts";
 import { pause } from "../../lib/pause.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
 import { type Containment, containing } from "./containment.ts";
@@ -103,7 +104,7 @@ export async function* slicesOf(app: App, selection: Selection): AsyncGenerator<
   const small = await smallOf(app, sets);
   const others = sets.filter((set) => set !== small).map((set) => set.plain);
   if (small) {
-    yield and(base, inArray(jobs.id, sql`(${small.ids})`), filters, ...others);
+    yield and(base && apart(base), inArray(jobs.id, sql`(${small.ids})`), filters, ...others);
     return;
   }
   const length = lengthOf(selection);
