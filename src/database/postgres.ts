@@ -133,7 +133,7 @@ export function openPostgres(options: PostgresOptions): Database {
       return opened;
     }
 
-    const tx = withRaw(builderOn(open), {
+    const tx = withBuilder(() => builderOn(open), {
       async exec(declared, parameters) {
         const { answer } = declared;
         if (!opened && mayShare && answer && isSmall(parameters)) {
@@ -204,7 +204,7 @@ export function openPostgres(options: PostgresOptions): Database {
       },
       onUncertain: (hear) => void uncertain.push(hear),
     },
-    read: withRaw(queries, { exec: (declared, parameters) => run(client, declared, parameters) }),
+    read: withBuilder(() => queries, { exec: (declared, parameters) => run(client, declared, parameters) }),
     write<T>(work: (tx: Tx) => Promise<T>, how: WriteOptions = {}): Promise<T> {
       if (closed) return Promise.reject(new Internal("the database is closed"));
       const written = write(work, how);
@@ -236,10 +236,19 @@ interface Raw {
   exec(declared: AnyStatement, parameters: Values): Promise<unknown>;
 }
 
-/** The builder with what else a reader, or a transaction, can do. */
-function withRaw<R extends Raw>(queries: Queries, raw: R): Tx {
-  return Object.assign(queries, raw, {
-    rows: (query: SQL) => (queries as unknown as { execute(query: SQL): Promise<unknown[]> }).execute(query),
+/**
+ * What a reader or a transaction can do, and the builder, which is made once it is asked for something: the transactions
+ * of the hot path build nothing.
+ */
+function withBuilder<R extends Raw>(make: () => Queries, raw: R): Tx {
+  let made: Queries | undefined;
+  const builder = () => {
+    made ??= make();
+    return made as Queries & { execute(query: SQL): Promise<unknown[]> };
+  };
+  const own = { ...raw, rows: (query: SQL) => builder().execute(query) };
+  return new Proxy(own, {
+    get: (_, name) => Reflect.get(name in own ? own : builder(), name),
   }) as unknown as Tx;
 }
 

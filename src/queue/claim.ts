@@ -4,7 +4,7 @@
  * Both databases walk the index `jobs_queued` (priority, then due time) one priority after the other: within one, what
  * is due comes first, so neither jobs of a far future nor a long queue make a claim slower.
  */
-import { and, asc, desc, eq, getTableColumns, inArray, lt, lte, sql } from "drizzle-orm";
+import { and, asc, Column, desc, eq, getTableColumns, inArray, lt, lte, sql } from "drizzle-orm";
 import { type Reader, statement, type Tx } from "../database/database.ts";
 import { dialect } from "../database/kit.ts";
 import { giveWay, passingLocked } from "./concurrency.ts";
@@ -124,14 +124,16 @@ const claimDue = statement<
   );
 });
 
-const columns = Object.entries(getTableColumns(jobs));
+/** Those whose values come in another form than they are used in. */
+const coded = Object.entries(getTableColumns(jobs)).filter(
+  ([, column]) => column.mapFromDriverValue !== Column.prototype.mapFromDriverValue,
+);
 
 /** A row as the database gives it, which is cheaper by far than the builder's own mapping of so many columns. */
 function toJob(row: Record<string, unknown>): Job {
-  const job: Record<string, unknown> = {};
-  for (const [name, column] of columns) {
+  for (const [name, column] of coded) {
     const value = row[name];
-    job[name] = value === null ? null : column.mapFromDriverValue(value);
+    if (value !== null) row[name] = column.mapFromDriverValue(value);
   }
-  return job as Job;
+  return row as Job;
 }

@@ -31,6 +31,8 @@ interface Waiting {
   request: RunRequest;
   signal: AbortSignal;
   resolve: (outcome: RunOutcome) => void;
+  /** What an abort does: at first it leaves the line, then it stops what runs. */
+  cancel: () => void;
 }
 
 /** Whether the key of a child agrees with everything that is asked for. */
@@ -153,7 +155,8 @@ export function createRunner(options: RunnerOptions): Runner {
     while (busy < options.concurrency && waiting.length > 0) begin(waiting.shift()!);
   }
 
-  function begin({ request, signal, resolve }: Waiting): void {
+  function begin(entry: Waiting): void {
+    const { request, signal, resolve } = entry;
     if (signal.aborted) {
       resolve({ kind: "canceled" });
       return;
@@ -181,15 +184,13 @@ export function createRunner(options: RunnerOptions): Runner {
         busy--;
         averageMs += (performance.now() - began - averageMs) / 16;
         running.delete(job);
-        signal.removeEventListener("abort", cancel);
         if (child && !child.exited && reusable && !job.retired && !stopped) keep(child);
         else if (child) discard(child);
         resolve(outcome);
         pump();
       },
     });
-    const cancel = () => job.stop({ kind: "canceled" });
-    signal.addEventListener("abort", cancel);
+    entry.cancel = () => job.stop({ kind: "canceled" });
     running.add(job);
     job.start(warm);
   }
@@ -280,20 +281,22 @@ export function createRunner(options: RunnerOptions): Runner {
       if (stopped) return Promise.resolve({ kind: "released" });
       if (sandbox.refuses) return Promise.resolve(refused(sandbox.refuses));
       return new Promise((resolve) => {
-        const entry = { request, signal, resolve };
+        const abort = () => entry.cancel();
+        const entry: Waiting = {
+          request,
+          signal,
+          resolve(outcome) {
+            signal.removeEventListener("abort", abort);
+            resolve(outcome);
+          },
+          cancel() {
+            waiting.splice(waiting.indexOf(entry), 1);
+            resolve({ kind: "canceled" });
+          },
+        };
+        signal.addEventListener("abort", abort, { once: true });
         waiting.push(entry);
         pump();
-        if (waiting.at(-1) !== entry) return;
-        const leave = () => {
-          const at = waiting.indexOf(entry);
-          if (at >= 0) waiting.splice(at, 1);
-          resolve({ kind: "canceled" });
-        };
-        signal.addEventListener("abort", leave, { once: true });
-        entry.resolve = (outcome) => {
-          signal.removeEventListener("abort", leave);
-          resolve(outcome);
-        };
       });
     },
     forgetShared(name) {
