@@ -25,7 +25,7 @@ const REPLENISH_MS = 25;
 const WEIGH_MS = 1_000;
 const MB = 1024 * 1024;
 /** Taken for granted until jobs have shown how long they are. */
-const INITIAL_AVERAGE_MS = 20;
+const INITIAL_AVERAGE_MS = 40;
 
 interface Waiting {
   request: RunRequest;

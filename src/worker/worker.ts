@@ -17,7 +17,7 @@ import { type Job, jobs } from "../queue/tables.ts";
 import { RELEASED, runJob } from "./run-job.ts";
 
 /** Work claimed ahead may keep a slot busy for about this long. */
-const AHEAD_MS = 50;
+const AHEAD_MS = 100;
 const MAX_AHEAD_PER_SLOT = 128;
 const MAX_CLAIM = 256;
 /** Ends that may be on their way to the database beside what runs: more of them show that it does not keep up. */
