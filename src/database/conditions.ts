@@ -1,5 +1,5 @@
-/** Conditions that the shared query builder says differently on the two databases. */
-import { type AnyColumn, type SQL, sql } from "drizzle-orm";
+/** Conditions, and what they read, that the shared query builder says differently on the two databases. */
+import { type AnyColumn, type Placeholder, type SQL, sql } from "drizzle-orm";
 import { dialect } from "./kit.ts";
 
 /** Case-sensitive, every character of `text` literal: LIKE differs between the databases in both. */
@@ -21,6 +21,13 @@ export function someText(list: AnyColumn, test: (text: SQL) => SQL): SQL {
   // PostgreSQL refuses to unpack a list with an escaped NUL, which none of its own texts can hold.
   const unpackable = sql`CASE WHEN strpos(${list}, ${"\\u0000"}) = 0 THEN ${list}::json END`;
   return sql`EXISTS (SELECT 1 FROM json_array_elements_text(${unpackable}) AS element(value) WHERE ${test(text)})`;
+}
+
+/** What a query reads the texts of a JSON array from, as rows `name(value)`. */
+export function textsOf(list: AnyColumn | Placeholder, name: string): SQL {
+  return dialect === "postgres"
+    ? sql`json_array_elements_text(${list}::text::json) AS ${sql.identifier(name)}(value)`
+    : sql`json_each(${list}) AS ${sql.identifier(name)}`;
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The statements of the hot path: storing a job, and its end. */
 import { and, eq, getTableColumns, inArray, isNotNull, lt, not, or, sql } from "drizzle-orm";
+import { textsOf } from "../database/conditions.ts";
 import { type Database, sharedStatement, type Tx } from "../database/database.ts";
-import { dialect } from "../database/kit.ts";
 import type { JobStatus } from "./states.ts";
 import { type Job, jobLogs, jobStreams, jobs, type NewJob } from "./tables.ts";
 
@@ -71,15 +71,10 @@ const columns = getTableColumns(jobs);
 /** Their ids come as a JSON array; all else they have in common. */
 const insertEqual = sharedStatement<Record<string, unknown>, unknown>(
   (q) => {
-    const id = dialect === "postgres" ? sql`ids.id` : sql`ids.value`;
     const values = Object.entries(columns).map(([name, column]) =>
-      name === "id" ? id : sql`${sql.param(p(name), column)}`,
+      name === "id" ? sql`ids.value` : sql`${sql.param(p(name), column)}`,
     );
-    const ids =
-      dialect === "postgres"
-        ? sql`json_array_elements_text(${p("ids")}::text::json) AS ids(id)`
-        : sql`json_each(${p("ids")}) AS ids`;
-    return q.insert(jobs).select(sql`select ${sql.join(values, sql`, `)} from ${ids}`);
+    return q.insert(jobs).select(sql`select ${sql.join(values, sql`, `)} from ${textsOf(p("ids"), "ids")}`);
   },
   () => undefined,
   ({ count }) => count as number,

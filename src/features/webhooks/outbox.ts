@@ -6,6 +6,7 @@
  */
 import { and, asc, eq, getTableColumns, isNotNull, sql, sum } from "drizzle-orm";
 import type { App } from "../../context.ts";
+import { textsOf } from "../../database/conditions.ts";
 import { type Reader, sharedStatement, statement, type Tx } from "../../database/database.ts";
 import { dialect } from "../../database/kit.ts";
 import type { Hooks } from "../../http/execute.ts";
@@ -120,14 +121,8 @@ const insertEvent = sharedStatement<Omit<typeof webhookEvents.$inferSelect, "seq
   () => undefined,
 );
 
-/** The elements of a JSON array as rows `name(value)`. */
-const elements = (list: unknown, name: string) =>
-  dialect === "postgres"
-    ? sql`json_array_elements_text(${list}::text::json) AS ${sql.identifier(name)}(value)`
-    : sql`json_each(${list}) AS ${sql.identifier(name)}`;
-
 /** Condition: among those that the JSON array `seqs` names. */
-const isNamed = sql`${webhookEvents.seq} IN (SELECT CAST(named.value AS bigint) FROM ${elements(p("seqs"), "named")})`;
+const isNamed = sql`${webhookEvents.seq} IN (SELECT CAST(named.value AS bigint) FROM ${textsOf(p("seqs"), "named")})`;
 
 const insertDeliveries = statement<{ seqs: string }, unknown>((q) => {
   const values = {
@@ -148,7 +143,7 @@ const insertDeliveries = statement<{ seqs: string }, unknown>((q) => {
   return q
     .insert(webhookDeliveries)
     .select(
-      sql`SELECT ${row} FROM ${webhookEvents} CROSS JOIN ${elements(webhookEvents.told, "whom")} WHERE ${isNamed}`,
+      sql`SELECT ${row} FROM ${webhookEvents} CROSS JOIN ${textsOf(webhookEvents.told, "whom")} WHERE ${isNamed}`,
     );
 });
 
