@@ -30,6 +30,10 @@ const settings = Object.values(SETTINGS)
   })
   .join("\n");
 
+const DRAINS = "taking no new jobs, waiting for the running ones";
+/** How long a server that starts has left to be up once it is told to stop. */
+const LONGEST_START_MS = 8_000;
+
 export default leaf("serve", "start the server", "directory")
   .option("--host <address>", "address to listen on (default 127.0.0.1)")
   .option("--port <number>", "port to listen on; 0 picks a free one (default 8000)")
@@ -115,21 +119,27 @@ export function outliveMishaps({ app }: RunningServer): void {
 
 /**
  * Heeds SIGTERM and SIGINT from now on: the first one drains, a second one ends the process at once. Called before the
- * server starts, since whoever reads that it is up may tell it to stop in the same moment.
- * @returns waits for the first signal, then for `stop`
+ * server starts, since whoever reads that it is up may tell it to stop in the same moment. What is told while it starts
+ * is done once it is up; a start that takes long (a database that does not answer) is given up.
+ * @returns waits for the first signal, then for `stop`; to be called when the server is up
  */
 export function heedSignals(): (stop: () => Promise<void>) => Promise<void> {
   const first = Promise.withResolvers<void>();
+  let isUp = false;
   let told = false;
+  let givenUp: ReturnType<typeof setTimeout> | undefined;
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => {
       if (told) process.exit(EXIT.interrupted);
       told = true;
-      note(`${signal}: taking no new jobs, waiting for the running ones`);
+      note(`${signal}: ${isUp ? DRAINS : "ending as soon as the server is up"}`);
+      if (!isUp) givenUp = setTimeout(() => process.exit(EXIT.interrupted), LONGEST_START_MS);
       first.resolve();
     });
   }
   return async (stop) => {
+    isUp = true;
+    clearTimeout(givenUp);
     await first.promise;
     await stop().catch((cause) => {
       note(`stopping failed: ${cause}`);

@@ -28,7 +28,7 @@ function pauseAfter(failures: number): number {
   return Math.min(1_000 * 2 ** Math.floor((failures - PATIENT_FAILURES) / 2), LONGEST_PAUSE_MS);
 }
 
-/** Those that fail at the same time say it once: they lead to the first pause, not to a longer one. */
+/** Those that fail at the same time lead to the first pause, not to a longer one. */
 function moreFailures(before: number, at_once: number): number {
   return Math.min(before + at_once, Math.max(before + 1, PATIENT_FAILURES));
 }

@@ -18,6 +18,8 @@ import { RELEASED, runJob } from "./run-job.ts";
 
 /** Work claimed ahead may keep a slot busy for about this long. */
 const AHEAD_MS = 100;
+/** While every slot has been busy with the same job for so long, nothing is claimed ahead. */
+const HELD_UP_MS = 50;
 const MAX_AHEAD_PER_SLOT = 128;
 const MAX_CLAIM = 256;
 /** Ends that may be on their way to the database beside what runs: more of them show that it does not keep up. */
@@ -77,7 +79,7 @@ export function createWorker(app: App, tags: TakenTags): Worker {
 
   /** Jobs that may wait here for a slot. */
   function ahead(): number {
-    const isStalled = app.runner.stalledMs() > AHEAD_MS;
+    const isStalled = app.runner.stalledMs() > HELD_UP_MS;
     const most = isStalled ? 0 : Math.floor(AHEAD_MS / Math.max(app.runner.averageMs(), 0.1));
     return config.workers * Math.min(MAX_AHEAD_PER_SLOT, most);
   }

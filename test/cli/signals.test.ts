@@ -46,14 +46,30 @@ test("serve tells where it listens, and ends on SIGTERM; a run that it leaves be
   );
 }, 30_000);
 
-test("serve that is told to stop while it starts ends as it does later", async () => {
+test("serve that is told to stop while it starts ends once it is up", async () => {
   using place = newPlace();
   using serving = start(place, ["serve", "--port", "0"]);
   while (!existsSync(place.data_dir)) await Bun.sleep(1);
   serving.child.kill("SIGTERM");
   const { code, err } = await serving.ended();
-  expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining("SIGTERM: taking no new jobs") });
+  expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining("SIGTERM: ") });
   expect(existsSync(join(place.data_dir, "svc.sock"))).toBe(false);
+}, 30_000);
+
+test("serve that is told to stop while it waits for its database ends soon", async () => {
+  using place = newPlace();
+  const asked = Promise.withResolvers<void>();
+  using silent = Bun.listen({
+    port: 0,
+    hostname: "127.0.0.1",
+    socket: { open: () => asked.resolve(), data() {} },
+  });
+  const env = { DATABASE_URL: `postgres://svc:hidden-word@127.0.0.1:${silent.port}/x` };
+  using serving = start(place, ["serve", "--port", "0"], env);
+  await asked.promise;
+  serving.child.kill("SIGTERM");
+  const { code, err } = await serving.ended();
+  expect({ code, err }).toEqual({ code: 130, err: "SIGTERM: ending as soon as the server is up\n" });
 }, 30_000);
 
 test("demo calls every webhook, and cleans up", async () => {

@@ -7,7 +7,7 @@
 import { and, asc, eq, getTableColumns, isNotNull, sql, sum } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import { textsOf } from "../../database/conditions.ts";
-import { type Reader, sharedStatement, statement, type Tx } from "../../database/database.ts";
+import { type Reader, statement, type Tx } from "../../database/database.ts";
 import { dialect } from "../../database/kit.ts";
 import type { Hooks } from "../../http/execute.ts";
 import { newJobId } from "../../lib/ids.ts";
@@ -108,17 +108,15 @@ const listening = statement<{ workspace_id: string }, { id: string; types: strin
     .where(and(eq(webhookEndpoints.workspace_id, p("workspace_id")), eq(webhookEndpoints.enabled, true))),
 );
 
-const insertEvent = sharedStatement<Omit<typeof webhookEvents.$inferSelect, "seq">, unknown>(
-  (q) =>
-    q.insert(webhookEvents).values({
-      id: p("id"),
-      workspace_id: p("workspace_id"),
-      type: p("type"),
-      payload: p("payload"),
-      created_at: p("created_at") as never,
-      told: p("told") as never,
-    }),
-  () => undefined,
+const insertEvent = statement<Omit<typeof webhookEvents.$inferSelect, "seq">, unknown>((q) =>
+  q.insert(webhookEvents).values({
+    id: p("id"),
+    workspace_id: p("workspace_id"),
+    type: p("type"),
+    payload: p("payload"),
+    created_at: p("created_at") as never,
+    told: p("told") as never,
+  }),
 );
 
 /** Condition: among those that the JSON array `seqs` names. */
