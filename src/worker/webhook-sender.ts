@@ -1,7 +1,8 @@
 /**
- * Delivers events to webhook endpoints. What each is to be sent follows from the outbox, in the order of events. Each endpoint has a lane of its own, so that one which is slow or down holds up
- * no other: while it keeps up it is sent one event after the other, in order; with many waiting, several at once; and
- * while it fails, fewer and fewer. Every outcome is stored before the next look: an event may arrive twice, never not.
+ * Delivers events to webhook endpoints. What each is to be sent follows from the outbox, in the order of events. Each
+ * endpoint has a lane of its own, so that one which is slow or down holds up no other: while it keeps up it is sent one
+ * event after the other, in order; with many waiting, several at once; and while it fails, fewer and fewer. Every outcome
+ * is stored before the next look: an event may arrive twice, never not.
  */
 import { min } from "drizzle-orm";
 import type { App } from "../context.ts";

@@ -4,10 +4,12 @@ import postgres_0000_init from "./postgres/0000_init.sql" with { type: "text" };
 import postgres_0001_jobs_whole from "./postgres/0001_jobs_whole.sql" with { type: "text" };
 import postgres_0002_flows from "./postgres/0002_flows.sql" with { type: "text" };
 import postgres_0003_instance from "./postgres/0003_instance.sql" with { type: "text" };
+import postgres_0004_webhook_events_told from "./postgres/0004_webhook_events_told.sql" with { type: "text" };
 import sqlite_0000_init from "./sqlite/0000_init.sql" with { type: "text" };
 import sqlite_0001_jobs_whole from "./sqlite/0001_jobs_whole.sql" with { type: "text" };
 import sqlite_0002_flows from "./sqlite/0002_flows.sql" with { type: "text" };
 import sqlite_0003_instance from "./sqlite/0003_instance.sql" with { type: "text" };
+import sqlite_0004_webhook_events_told from "./sqlite/0004_webhook_events_told.sql" with { type: "text" };
 
 export const migrations = {
   sqlite: [
@@ -15,11 +17,13 @@ export const migrations = {
     { name: "0001_jobs_whole", sql: sqlite_0001_jobs_whole },
     { name: "0002_flows", sql: sqlite_0002_flows },
     { name: "0003_instance", sql: sqlite_0003_instance },
+    { name: "0004_webhook_events_told", sql: sqlite_0004_webhook_events_told },
   ],
   postgres: [
     { name: "0000_init", sql: postgres_0000_init },
     { name: "0001_jobs_whole", sql: postgres_0001_jobs_whole },
     { name: "0002_flows", sql: postgres_0002_flows },
     { name: "0003_instance", sql: postgres_0003_instance },
+    { name: "0004_webhook_events_told", sql: postgres_0004_webhook_events_told },
   ],
 };

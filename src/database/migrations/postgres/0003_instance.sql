@@ -291,8 +291,7 @@ CREATE TABLE "webhook_events" (
 	"workspace_id" text NOT NULL,
 	"type" text NOT NULL,
 	"payload" text NOT NULL,
-	"created_at" timestamp(3) with time zone NOT NULL,
-	"told" text
+	"created_at" timestamp(3) with time zone NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "websocket_triggers" (
@@ -393,7 +392,6 @@ CREATE INDEX "schedules_due" ON "schedules" USING btree ("next_at") WHERE next_a
 CREATE INDEX "token_notices_by_next" ON "token_notices" USING btree ("next_at");--> statement-breakpoint
 CREATE INDEX "webhook_deliveries_due" ON "webhook_deliveries" USING btree ("endpoint_id","next_at","event_seq") WHERE state = 'pending';--> statement-breakpoint
 CREATE INDEX "webhook_endpoints_by_workspace" ON "webhook_endpoints" USING btree ("workspace_id");--> statement-breakpoint
-CREATE INDEX "webhook_events_new" ON "webhook_events" USING btree ("seq") WHERE told IS NOT NULL;--> statement-breakpoint
 CREATE INDEX "workers_last_ping" ON "workers" USING btree ("last_ping");--> statement-breakpoint
 CREATE INDEX "workspace_settings_by_domain" ON "workspace_settings" USING btree ("auto_invite_domain");--> statement-breakpoint
 CREATE INDEX "workspace_usage_by_email" ON "workspace_usage" USING btree ("email","month");--> statement-breakpoint

@@ -307,11 +307,9 @@ CREATE TABLE `webhook_events` (
 	`workspace_id` text NOT NULL,
 	`type` text NOT NULL,
 	`payload` text NOT NULL,
-	`created_at` integer NOT NULL,
-	`told` text
+	`created_at` integer NOT NULL
 );
 --> statement-breakpoint
-CREATE INDEX `webhook_events_new` ON `webhook_events` (`seq`) WHERE told IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `websocket_triggers` (
 	`workspace_id` text NOT NULL,
 	`path` text NOT NULL,
