@@ -17,6 +17,7 @@ import { startFlowWaker } from "./features/flows/run/waker.ts";
 import { operations } from "./features/index.ts";
 import { startCaretaker } from "./features/instance/caretaker.ts";
 import { followOtherServers } from "./features/jobs/elsewhere.ts";
+import { pythonIndexOf } from "./features/settings/python-index.ts";
 import { openSettings } from "./features/settings/store.ts";
 import { checkScopes } from "./features/tokens/scopes.ts";
 import { createJobTokens, resolveToken, startTokenUse } from "./features/tokens/service.ts";
@@ -145,6 +146,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       max_result_bytes: config.max_result_mb * MB,
       max_stream_bytes: config.max_stream_mb * MB,
       registry: () => app.settings.get("npm_config_registry"),
+      pythonIndex: () => pythonIndexOf(app.settings),
       limits: {
         memory_mb: config.job_memory_mb,
         processes: config.job_processes,

@@ -80,7 +80,7 @@ async function withoutStale(fields: Fields, before: Fields | undefined): Promise
 async function isLockStale(code: Fields, before: Fields | undefined): Promise<boolean> {
   if (!before || !code.lock || code.lock !== before.lock || code.content === before.content) return false;
   const [now, then] = await Promise.all([analyse(code), analyse(before)]);
-  return !now || !then || !Bun.deepEquals(now.dependencies, then.dependencies);
+  return !now || !then || !Bun.deepEquals(now.packages, then.packages);
 }
 
 /** Undefined where it cannot be read here: it does not parse, or its interpreter is missing. */

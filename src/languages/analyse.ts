@@ -37,8 +37,22 @@ function refuseFunctions(entrypoint: string): void {
   if (entrypoint !== "main") throw new BadRequest("a query has no functions that can be run by name");
 }
 
-/** @throws BadRequest for a lock that a client sent and that may not be installed */
-export async function checkLock(language: Language, lock: string): Promise<void> {
-  if (language === "bun" || language === "nativets")
+/**
+ * A lock that a client sent, if packages may be installed from it. One that is of another form, or asks for packages
+ * from elsewhere than the registry, is left out: the script's packages are then resolved anew.
+ */
+export async function usableLock(
+  language: Language,
+  lock: string | null | undefined,
+): Promise<string | undefined> {
+  if (!lock?.trim()) return undefined;
+  if (language === "python3") return lock.trimStart().startsWith("{") ? undefined : lock;
+  if (language !== "bun" && language !== "nativets") return lock;
+  try {
     (await import("./typescript/lock-text.ts")).parseLock(lock);
+    return lock;
+  } catch (error) {
+    if (error instanceof BadRequest) return undefined;
+    throw error;
+  }
 }

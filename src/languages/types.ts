@@ -26,11 +26,25 @@ export interface Dependency {
   version: string;
 }
 
+/** The packages that a script needs, as the package client of its language is asked for them. */
+export type Packages =
+  | { client: "npm"; dependencies: Dependency[] }
+  | {
+      client: "pip";
+      /** Lines of a requirements file. */
+      requirements: string[];
+      /** The Python version that the script asks for, as `3.12`. */
+      python: string | undefined;
+    };
+
 export interface ScriptAnalysis {
   signature: Signature;
   /** JSON Schema of the arguments object. */
   schema: Schema;
-  dependencies: Dependency[];
+  /** undefined: none. */
+  packages: Packages | undefined;
+  /** What the deployer should know, though the script is stored. */
+  warning?: string;
 }
 
 /** The source does not parse. */

@@ -10,7 +10,7 @@ interface ColdStart {
   runtime: RuntimeFiles;
   /** Path of its source, as the child reads it. */
   file: string;
-  /** The Python that scripts run in, if there is one. */
+  /** The Python that the script runs in, if there is one. */
   python: string | undefined;
 }
 

@@ -26,8 +26,8 @@ interface JobRunOptions {
   key: string;
   runtime: RuntimeFiles;
   files: VersionFiles;
-  /** The Python that scripts run in, if there is one. */
-  python: () => Promise<Python | undefined>;
+  /** The Python that a script with this lock runs in, if there is one. */
+  python: (lock: string | undefined) => Promise<Python | undefined>;
   /** @param read where its interpreter keeps its library, outside of what every child reads */
   takeBlank: (read: string[]) => Child;
   /** `child` is undefined when none was taken. */
@@ -70,7 +70,7 @@ export class JobRun implements Watched {
     const { version } = request;
     this.#arm();
     if (!files.has(version)) await files.ensure(version);
-    const python = version.language === "python3" ? await this.#o.python() : undefined;
+    const python = version.language === "python3" ? await this.#o.python(version.lock) : undefined;
     if (this.#stopping || this.#settled) return;
     const child = this.#o.takeBlank(python?.folders ?? []);
     this.#child = child;

@@ -3,6 +3,7 @@ import { renameSync } from "node:fs";
 import { readdir, readlink, rm, stat, utimes } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { randomText } from "../lib/ids.ts";
+import { PACKAGE_LINKS } from "./packages/store.ts";
 
 /** A folder's own time says when it was last used, give or take this: what is used all the time is not touched often. */
 const PRECISION_MS = 3_600_000;
@@ -26,9 +27,11 @@ export async function pruneFiles(directory: string, before: number, use: FolderU
   const linked = new Set<string>();
   for (const workspace of await foldersIn(join(directory, "versions"))) {
     for (const folder of await foldersIn(workspace)) {
-      const modules = await readlink(join(folder, "node_modules")).catch(() => undefined);
+      const targets = await Promise.all(
+        Object.values(PACKAGE_LINKS).map((link) => readlink(join(folder, link)).catch(() => undefined)),
+      );
       if (await removeUnused(folder, before, use)) removed++;
-      else if (modules) linked.add(basename(dirname(modules)));
+      else for (const target of targets) if (target) linked.add(basename(dirname(target)));
     }
   }
   for (const folder of await foldersIn(join(directory, "dependencies"))) {

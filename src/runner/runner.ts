@@ -9,13 +9,15 @@ import { maxMessageBytes } from "./answer.ts";
 import { type Child, launch } from "./child.ts";
 import { type Guard, startGuard } from "./guard.ts";
 import { JobRun } from "./job-run.ts";
+import { createPackageStore, pythonOf } from "./packages/store.ts";
 import { removeFolder } from "./remove-folder.ts";
 import { type RuntimeFiles, writeRuntimeFiles } from "./runtime-files.ts";
 import { createRest } from "./sandbox/rest.ts";
 import { createSandbox, type Reach, type Sandbox } from "./sandbox/sandbox.ts";
 import type { Storing } from "./sandbox/storage-watch.ts";
-import { createWatch } from "./sandbox/watch.ts";
+import { createWatch, type Watched } from "./sandbox/watch.ts";
 import { makeShared, sharedFolder } from "./shared-folder.ts";
+import { type ToolOutcome, type ToolRequest, ToolRun } from "./tool-run.ts";
 import type { Runner, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
 import { versionFiles } from "./version-files.ts";
 
@@ -52,11 +54,19 @@ function refused(why: string): RunOutcome {
 
 export function createRunner(options: RunnerOptions): Runner {
   const { directory, log } = options;
-  const files = versionFiles(directory, dirname(directory), options.registry);
+  const packages = createPackageStore({
+    directory,
+    registry: options.registry,
+    index: options.pythonIndex,
+    python: (version) => sandbox.python(version),
+    runTool,
+  });
+  const files = versionFiles(directory, packages);
   const idle = new Map<string, Child[]>();
   const blank: Child[] = [];
   const children = new Set<Child>();
   const running = new Set<JobRun>();
+  const tools = new Set<Watched>();
   const waiting: Waiting[] = [];
   let runtime: RuntimeFiles;
   let guard: Guard;
@@ -151,6 +161,23 @@ export function createRunner(options: RunnerOptions): Runner {
     else idle.set(child.key!, [child]);
   }
 
+  /** Runs a program of the machine as a job would run, beside the jobs' slots. */
+  async function runTool(request: ToolRequest): Promise<ToolOutcome> {
+    const child = start({ read: request.read });
+    const { limits, max_log_bytes } = options;
+    const tool = new ToolRun({ request, child, limits, max_log_bytes });
+    tools.add(tool);
+    try {
+      const outcome = await tool.run();
+      if ("exit" in outcome && outcome.exit.code === 0) await request.collect?.(child.folder);
+      return outcome;
+    } finally {
+      tools.delete(tool);
+      children.delete(child);
+      await child.destroy();
+    }
+  }
+
   function pump(): void {
     while (busy < options.concurrency && waiting.length > 0) begin(waiting.shift()!);
   }
@@ -174,7 +201,7 @@ export function createRunner(options: RunnerOptions): Runner {
       key,
       runtime,
       files,
-      python: sandbox.python,
+      python: (lock) => sandbox.python(pythonOf(lock)),
       takeBlank: (read) => {
         const child = takeBlank(request.shared, read);
         setTimeout(replenish, REPLENISH_MS);
@@ -198,7 +225,7 @@ export function createRunner(options: RunnerOptions): Runner {
   function sweep(): void {
     const now = performance.now();
     for (const job of running) job.checkDeadline(now);
-    watch.look(now, running, storingIdle());
+    watch.look(now, [...running, ...tools], storingIdle());
     for (const list of idle.values()) {
       for (const child of [...list]) if (now - child.idle_since > options.idle_timeout_ms) discard(child);
     }
@@ -308,6 +335,7 @@ export function createRunner(options: RunnerOptions): Runner {
       );
     },
     prepare: (version) => files.ensure(version),
+    lockPackages: packages.lock,
     free: () => Math.max(0, options.concurrency - busy - waiting.length),
     retire,
     forget(workspace_id) {
@@ -343,7 +371,7 @@ export function createRunner(options: RunnerOptions): Runner {
       clearInterval(sweeper);
       for (const { resolve } of waiting.splice(0)) resolve({ kind: "released" });
       for (const job of [...running]) job.stop({ kind: "released" });
-      files.stop();
+      packages.stop();
       await Promise.all([...children].map((child) => child.destroy()));
       await guard.sweep();
       await guard.stop();

@@ -27,6 +27,7 @@ export function writeRuntimeFiles(directory: string): RuntimeFiles {
     ["runner/child/result.ts", sourceOf("child/result.ts")],
     ["runner/child/system.ts", sourceOf("child/system.ts")],
     ["runner/child/program.py", sourceOf("child/program.py")],
+    ["runner/child/python-path/wmill.py", sourceOf("child/python-path/wmill.py")],
     ["runner/child/watchdog.ts", sourceOf("child/watchdog.ts")],
     ["runner/kill-tree.ts", sourceOf("kill-tree.ts")],
     ["runner/sandbox/launcher.ts", sourceOf("sandbox/launcher.ts")],

@@ -1,5 +1,8 @@
 /** What the runner is asked to do and what it answers. Types only: the queue, the worker and the features meet it here. */
 
+import type { Packages } from "../languages/types.ts";
+import type { PythonIndex } from "./packages/pip-client.ts";
+
 export type RunnableLanguage =
   | "bun"
   | "nativets"
@@ -165,8 +168,10 @@ export interface RunnerOptions {
   max_result_bytes: number;
   /** A job that streams more fails. */
   max_stream_bytes: number;
-  /** Where packages are installed from, asked each time; undefined: where the environment says. */
+  /** Where npm packages are installed from, asked each time; undefined: where the environment says. */
   registry: () => string | undefined;
+  /** Where Python packages are installed from, asked each time. */
+  pythonIndex: () => PythonIndex;
   limits: JobLimits;
   sandbox: SandboxChoice;
   mintToken: (child: { workspace_id: string; permissioned_as: string; email: string }) => ChildToken;
@@ -182,6 +187,11 @@ export interface Runner {
   start(): Promise<void>;
   /** Runs one job to its end. At most `concurrency` at a time; more wait inside in order of arrival. */
   run(request: RunRequest, signal: AbortSignal): Promise<RunOutcome>;
+  /** Finds the exact versions of packages. @returns a lock's text. @throws DependencyError naming the package */
+  lockPackages(
+    packages: Packages,
+    options: { onLog: (text: string) => void; signal?: AbortSignal | undefined },
+  ): Promise<string>;
   /** Writes and installs what a version needs ahead of its first run; safe to call often and at once. */
   prepare(version: RunnableVersion): Promise<void>;
   /** Removes the folder that jobs shared under a name, if there is one. */

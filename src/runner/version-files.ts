@@ -1,11 +1,10 @@
 /** The files a version needs on disk: its source, and the packages of its lock. Written once, never changed. */
 import { copyFileSync, existsSync, linkSync, readlinkSync, renameSync, symlinkSync } from "node:fs";
-import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readlink, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { BadRequest } from "../errors.ts";
-import { installLock } from "../languages/typescript/lock.ts";
-import { randomText, sha256 } from "../lib/ids.ts";
-import { installer } from "./installer.ts";
+import { randomText } from "../lib/ids.ts";
+import { PACKAGE_LINKS, type PackageStore } from "./packages/store.ts";
 import { pruneFiles } from "./prune-files.ts";
 import type { RunnableLanguage, RunnableVersion } from "./types.ts";
 
@@ -37,16 +36,10 @@ export interface VersionFiles {
   prune(before: number, isLoaded: (workspace_id: string, version_id: string) => boolean): Promise<number>;
   /** Removes the sources of a workspace's versions; what is asked for again is written anew. */
   forget(workspace_id: string): Promise<void>;
-  /** Ends the installations under way. */
-  stop(): void;
 }
 
-export function versionFiles(
-  directory: string,
-  data_dir: string,
-  registry: () => string | undefined,
-): VersionFiles {
-  const stopping = new AbortController();
+/** @param packages installs what locks say, below `directory`/dependencies */
+export function versionFiles(directory: string, packages: PackageStore): VersionFiles {
   const ready = new Set<string>();
   /** When a folder was last asked for. Marked first of all: what is marked is not removed meanwhile. */
   const used = new Map<string, number>();
@@ -62,14 +55,18 @@ export function versionFiles(
   }
 
   async function write(version: RunnableVersion, folder: string): Promise<void> {
-    const modules = version.lock?.trim() ? await install(version.lock) : undefined;
-    if (existsSync(folder)) return;
+    const installed = await packages.install(version, (made) => used.set(made, Date.now()));
+    if (existsSync(folder)) {
+      if (installed) await linkAnew(join(folder, installed.link), installed.target);
+      return;
+    }
     await mkdir(join(folder, ".."), { recursive: true, mode: 0o700 });
     const work = await mkdtemp(`${folder}.`);
     try {
-      const source = modules ? await withPlainImports(version.content) : version.content;
+      const source =
+        installed?.link === PACKAGE_LINKS.npm ? await withPlainImports(version.content) : version.content;
       await writeFile(join(work, FILE[version.language]), source, { mode: 0o600 });
-      if (modules) await symlink(join(modules, "node_modules"), join(work, "node_modules"));
+      if (installed) await symlink(installed.target, join(work, installed.link));
       await rename(work, folder);
     } catch (cause) {
       await rm(work, { recursive: true, force: true });
@@ -77,24 +74,13 @@ export function versionFiles(
     }
   }
 
-  async function install(lock: string): Promise<string> {
-    const folder = join(directory, "dependencies", sha256(lock));
-    used.set(folder, Date.now());
-    await installLock(lock, folder, {
-      ...installer(data_dir, registry()),
-      onLog: () => {},
-      signal: stopping.signal,
-    });
-    return folder;
-  }
-
   return {
     place(version, folder) {
       const source = join(folderOf(version), FILE[version.language]);
       const placed = join(folder, FILE[version.language]);
       linkOrCopy(source, placed);
-      if (version.lock?.trim())
-        symlinkSync(readlinkSync(join(dirname(source), "node_modules")), join(folder, "node_modules"));
+      const link = packages.linkOf(version);
+      if (link) symlinkSync(readlinkSync(join(dirname(source), link)), join(folder, link));
       return placed;
     },
     has(version) {
@@ -115,7 +101,6 @@ export function versionFiles(
       renameSync(folder, gone);
       await rm(gone, { recursive: true, force: true });
     },
-    stop: () => stopping.abort(),
     prune(before, isLoaded) {
       return pruneFiles(directory, before, {
         used,
@@ -142,6 +127,14 @@ export function versionFiles(
       return running;
     },
   };
+}
+
+/** Leads a link to where the packages are now: another version of the interpreter has its own. */
+async function linkAnew(link: string, target: string): Promise<void> {
+  if ((await readlink(link).catch(() => undefined)) === target) return;
+  const next = `${link}.${randomText(8)}`;
+  await symlink(target, next);
+  await rename(next, link);
 }
 
 /** Another name for the same file, where the file system has that. */

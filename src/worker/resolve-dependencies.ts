@@ -4,10 +4,8 @@ import { NotFound, SvcError } from "../errors.ts";
 import { settleLock } from "../features/scripts/service.ts";
 import { findVersion } from "../features/scripts/versions.ts";
 import { analyseScript } from "../languages/analyse.ts";
-import type { Dependency, Language } from "../languages/types.ts";
-import { createLock } from "../languages/typescript/lock.ts";
+import type { Language, Packages } from "../languages/types.ts";
 import type { Job } from "../queue/tables.ts";
-import { installer } from "../runner/installer.ts";
 import { type Ending, failure } from "./ending.ts";
 import type { Output } from "./job-output.ts";
 
@@ -17,9 +15,10 @@ export async function resolveDependencies(
   output: Output,
   signal: AbortSignal,
 ): Promise<Ending> {
-  const { dependencies } = await analyseScript(job.language as Language, await codeOf(app, job));
+  const { packages, warning } = await analyseScript(job.language as Language, await codeOf(app, job));
+  if (warning) output.log(`${warning}\n`);
   try {
-    const lock = await lockFor(app, dependencies, { onLog: output.log, signal });
+    const lock = await lockFor(app, packages, { onLog: output.log, signal });
     return {
       status: "success",
       result: JSON.stringify({ lock }),
@@ -40,13 +39,11 @@ async function codeOf(app: App, job: Job): Promise<string> {
   return row.content;
 }
 
-/** Resolves dependencies to a lock text. @throws DependencyError naming the package */
+/** Resolves packages to a lock text; "" for none. @throws DependencyError naming the package */
 export function lockFor(
   app: App,
-  dependencies: Dependency[],
+  packages: Packages | undefined,
   options: { onLog: (text: string) => void; signal?: AbortSignal },
 ): Promise<string> {
-  if (dependencies.length === 0) return Promise.resolve("");
-  const tools = installer(app.config.data_dir, app.settings.get("npm_config_registry"));
-  return createLock(dependencies, { ...tools, onLog: options.onLog, signal: options.signal });
+  return packages ? app.runner.lockPackages(packages, options) : Promise.resolve("");
 }

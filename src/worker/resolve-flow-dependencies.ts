@@ -4,7 +4,7 @@ import { NotFound, SvcError } from "../errors.ts";
 import { fillLocks, settleFlowLocks } from "../features/flows/locks.ts";
 import { findVersion } from "../features/flows/versions.ts";
 import type { FlowValue } from "../flow-engine/types.ts";
-import type { Dependency } from "../languages/types.ts";
+import type { Packages } from "../languages/types.ts";
 import type { Job } from "../queue/tables.ts";
 import { type Ending, failure } from "./ending.ts";
 import type { Output } from "./job-output.ts";
@@ -16,7 +16,7 @@ export async function resolveFlowDependencies(
   output: Output,
   signal: AbortSignal,
 ): Promise<Ending> {
-  const find = onceEach((dependencies) => lockFor(app, dependencies, { onLog: output.log, signal }));
+  const find = onceEach((packages) => lockFor(app, packages, { onLog: output.log, signal }));
   try {
     const { value } = await fillLocks(await flowOf(app, job), find);
     if (job.flow_version === null) {
@@ -43,11 +43,11 @@ async function flowOf(app: App, job: Job): Promise<FlowValue> {
 }
 
 /** Steps that need the same packages share one lock. */
-function onceEach(lockOf: (dependencies: Dependency[]) => Promise<string>) {
+function onceEach(lockOf: (packages: Packages | undefined) => Promise<string>) {
   const found = new Map<string, Promise<string>>();
-  return (dependencies: Dependency[]): Promise<string> => {
-    const key = JSON.stringify(dependencies);
-    const lock = found.get(key) ?? lockOf(dependencies);
+  return (packages: Packages | undefined): Promise<string> => {
+    const key = JSON.stringify(packages ?? null);
+    const lock = found.get(key) ?? lockOf(packages);
     found.set(key, lock);
     return lock;
   };

@@ -14,7 +14,7 @@ import { failureMark } from "../features/jobs/response-control.ts";
 import { deployedByHash } from "../features/scripts/versions.ts";
 import { customEnvironment } from "../features/workspaces/environment.ts";
 import { analyseScript } from "../languages/analyse.ts";
-import type { Dependency, Language } from "../languages/types.ts";
+import type { Language, Packages } from "../languages/types.ts";
 import { sha256 } from "../lib/ids.ts";
 import { aboutJob } from "../queue/about.ts";
 import { forgetOutput } from "../queue/driver.ts";
@@ -146,8 +146,8 @@ function asPreprocessor(version: RunnableVersion): RunnableVersion {
 
 async function codeOf(app: App, job: Job, signal: AbortSignal, output: Output): Promise<RunnableVersion> {
   if (job.kind === "flowscript") {
-    const findLock = (dependencies: Dependency[]) =>
-      lockFor(app, dependencies, { onLog: output.log, signal });
+    const findLock = (packages: Packages | undefined) =>
+      lockFor(app, packages, { onLog: output.log, signal });
     return flowScriptVersion(app, job, findLock);
   }
   if (job.script_hash) {
@@ -159,7 +159,7 @@ async function codeOf(app: App, job: Job, signal: AbortSignal, output: Output): 
   const content = job.raw_code ?? "";
   const language = job.language as Language;
   const analysis = await analyseScript(language, content);
-  const lock = job.raw_lock || (await lockFor(app, analysis.dependencies, { onLog: output.log, signal }));
+  const lock = job.raw_lock || (await lockFor(app, analysis.packages, { onLog: output.log, signal }));
   return {
     id: sha256(`${language}\n${lock}\n${content}`).slice(0, 32),
     workspace_id: job.workspace_id,

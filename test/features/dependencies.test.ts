@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
+import { usableLock } from "../../src/languages/analyse.ts";
 import { type Ask, deploy, startTestServer, type TestServer } from "../harness.ts";
 
 let server: TestServer;
@@ -19,41 +20,42 @@ const lockText = (manifest: object, packages: object) =>
 const good = ["is-number@7.0.0", "", {}, "sha512-AAAA"];
 
 describe("a lock that a client sends", () => {
-  const cases: [name: string, lock: string, says: string][] = [
-    ["is no lock", "is-number==7", "the lock is not one of ours"],
-    ["has a broken package.json", "{\n//bun.lock\n{}", "the lock's package.json is not JSON"],
-    ["has a broken lock file", "{}\n//bun.lock\n[", "the lock's bun.lock is not JSON"],
-    [
-      "names a file",
-      lockText({ dependencies: { "is-number": "file:/etc" } }, {}),
-      "is-number from elsewhere than the registry",
-    ],
-    [
-      "names a repository",
-      lockText({ dependencies: { "is-number": "github:a/b" } }, {}),
-      "is-number from elsewhere than the registry",
-    ],
-    ["has scripts", lockText({ scripts: { postinstall: "id" } }, {}), 'not "scripts"'],
-    ["trusts packages", lockText({ trustedDependencies: ["is-number"] }, {}), 'not "trustedDependencies"'],
-    [
-      "resolves to a file",
-      lockText({}, { "is-number": ["is-number@file:../../..", {}] }),
-      "is-number from elsewhere than the registry",
-    ],
+  const npm = "bun";
+  const cases: [name: string, lock: string][] = [
+    ["is no lock", "is-number==7"],
+    ["is blank", "  \n"],
+    ["is of another client", "{}\n//bun.lockb\nAAAA"],
+    ["has no lock file", '{"dependencies":{"is-number":"latest"}}\n//bun.lock\n<empty>'],
+    ["has a broken package.json", "{\n//bun.lock\n{}"],
+    ["has a broken lock file", "{}\n//bun.lock\n["],
+    ["names a file", lockText({ dependencies: { "is-number": "file:/etc" } }, {})],
+    ["names a repository", lockText({ dependencies: { "is-number": "github:a/b" } }, {})],
+    ["has scripts", lockText({ scripts: { postinstall: "id" } }, {})],
+    ["trusts packages", lockText({ trustedDependencies: ["is-number"] }, {})],
+    ["resolves to a file", lockText({}, { "is-number": ["is-number@file:../../..", {}] })],
     [
       "resolves to another host",
       lockText({}, { "is-number": ["is-number@7.0.0", "http://127.0.0.1:9/x.tgz", {}, "sha512-AAAA"] }),
-      "is-number from elsewhere than the registry",
     ],
-    ["has no integrity", lockText({}, { "is-number": good.slice(0, 3) }), "names no integrity for is-number"],
+    ["has no integrity", lockText({}, { "is-number": good.slice(0, 3) })],
   ];
-  test.each(cases)("and that %s is refused", async (_, lock, says) => {
-    const body = { path: "u/admin/locked", content: SOURCE, language: "bun", lock };
-    const deployed = await ask("POST", "/w/acme/scripts/create", body);
-    expect([deployed.status, deployed.text]).toEqual([400, expect.stringContaining(says)]);
-    const preview = await ask("POST", "/w/acme/jobs/run/preview", { ...body, path: undefined });
-    expect([preview.status, preview.text]).toEqual([400, expect.stringContaining(says)]);
+  test.each(cases)("and that %s is not used", async (_, lock) => {
+    expect(await usableLock(npm, lock)).toBeUndefined();
   });
+
+  test("and that is not used is resolved anew, for a version, a preview and a step", async () => {
+    const [, lock] = cases.find(([name]) => name === "names a file")!;
+    const hash = await deploy(ask, "acme", "u/admin/locked", SOURCE, { lock });
+    const status = await ask("GET", `/w/acme/scripts/deployment_status/h/${hash}`);
+    expect(status.json().lock).toContain('"is-number@');
+    expect((await ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/locked", {})).text).toBe("true");
+    const code = { content: SOURCE, language: npm, lock };
+    const preview = await ask("POST", "/w/acme/jobs/run_wait_result/preview", { ...code, args: {} });
+    expect(preview.text).toBe("true");
+    const value = { modules: [{ id: "a", value: { type: "rawscript", input_transforms: {}, ...code } }] };
+    const flow = await ask("POST", "/w/acme/jobs/run_wait_result/preview_flow", { value, args: {} });
+    expect(flow.text).toBe("true");
+  }, 60_000);
 
   test("says one thing to who checks it and to who installs it", async () => {
     let asked = 0;

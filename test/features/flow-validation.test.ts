@@ -113,11 +113,6 @@ const REFUSED: [name: string, value: object, says: string][] = [
     { modules: [loop("a", [raw("b", { content: "export function main() {\n  return (;\n}" })])] },
     "step b, `content`: Syntax error at line 2, column 11",
   ],
-  [
-    "a lock that is none",
-    { modules: [raw("a", { lock: "x==1" })] },
-    "step a, `lock`: the lock is not one of ours",
-  ],
   ["a bad path", { modules: [{ id: "a", value: flow("order") }] }, 'step a, `path`: "order" is not a path'],
   [
     "a script of a hub",

@@ -115,6 +115,8 @@ const EXAMPLES: Record<SettingKey, { good: unknown; bad: unknown[] }> = {
   npm_config_registry: aUrl,
   pip_index_url: aText,
   pip_extra_index_url: aText,
+  pip_trusted_host: aText,
+  pip_find_links: aText,
   instance_python_version: aText,
 };
 

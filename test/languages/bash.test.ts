@@ -22,11 +22,11 @@ describe("arguments", () => {
     ["none", "echo hi", {}, []],
     ["an empty script", "", {}, []],
   ])("%s", async (_, content, properties, required) => {
-    const { schema, signature, dependencies } = await analyseBash(content);
+    const { schema, signature, packages } = await analyseBash(content);
     expect(schema.properties).toEqual(properties as Record<string, unknown>);
     expect(schema).toMatchObject({ required, order: Object.keys(schema.properties as object) });
     expect(signature).toMatchObject({ has_main: true, preprocessor: undefined });
-    expect(dependencies).toEqual([]);
+    expect(packages).toBeUndefined();
   });
 });
 

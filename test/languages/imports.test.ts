@@ -3,8 +3,12 @@ import { describe, expect, test } from "bun:test";
 import { analyseTypeScript } from "../../src/languages/typescript/analyse.ts";
 import { rewriteImports } from "../../src/languages/typescript/imports.ts";
 
-const needs = (content: string) =>
-  analyseTypeScript(content).dependencies.map(({ name, version }) => `${name}@${version}`);
+function needs(content: string): string[] {
+  const { packages } = analyseTypeScript(content);
+  return packages?.client === "npm"
+    ? packages.dependencies.map(({ name, version }) => `${name}@${version}`)
+    : [];
+}
 
 describe("packages", () => {
   test.each([

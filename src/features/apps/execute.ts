@@ -2,7 +2,7 @@
 import { eq } from "drizzle-orm";
 import type { App, Context, Identity, Member, WorkspaceContext } from "../../context.ts";
 import { BadRequest, Forbidden, NotFound, Unauthorized } from "../../errors.ts";
-import { analyseScript, checkLock } from "../../languages/analyse.ts";
+import { analyseScript, usableLock } from "../../languages/analyse.ts";
 
 import { sha256 } from "../../lib/ids.ts";
 import { asCallerReads, hasOtherRights } from "../jobs/caller-references.ts";
@@ -227,9 +227,8 @@ async function inlineSubmission(
   if (!language) {
     throw new BadRequest(`the inline script is in ${script.language}; use one of ${LANGUAGES.join(", ")}`);
   }
-  // A syntax error, and a lock that is none, are told before there is a job.
+  // A syntax error is told before there is a job.
   await analyseScript(language, script.content);
-  if (script.lock) await checkLock(language, script.lock);
   return {
     kind: "preview",
     script_path: app_path,
@@ -239,7 +238,7 @@ async function inlineSubmission(
     priority: 0,
     timeout_s: undefined,
     raw_code: script.content,
-    raw_lock: script.lock,
+    raw_lock: await usableLock(language, script.lock),
     args,
     visible_to_owner: true,
   };

@@ -4,8 +4,8 @@ import type { App } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { BadRequest } from "../../errors.ts";
 import type { FlowValue } from "../../flow-engine/types.ts";
-import { analyseScript, checkLock } from "../../languages/analyse.ts";
-import type { Dependency, Language } from "../../languages/types.ts";
+import { analyseScript, usableLock } from "../../languages/analyse.ts";
+import type { Language, Packages } from "../../languages/types.ts";
 import type { Job } from "../../queue/tables.ts";
 import { settleLock } from "../scripts/service.ts";
 import { stepFault } from "./check.ts";
@@ -25,7 +25,7 @@ export interface LockedFlow {
  * @throws BadRequest naming the step, for a syntax error (line and column) and a lock that is none
  */
 export function lockWhatNeedsNothing(value: FlowValue): Promise<LockedFlow> {
-  return fillLocks(value, async (dependencies) => (dependencies.length === 0 ? "" : undefined));
+  return fillLocks(value, async (packages) => (packages ? undefined : ""));
 }
 
 /**
@@ -35,19 +35,16 @@ export function lockWhatNeedsNothing(value: FlowValue): Promise<LockedFlow> {
  */
 export async function fillLocks(
   value: FlowValue,
-  lockOf: (dependencies: Dependency[]) => Promise<string | undefined>,
+  lockOf: (packages: Packages | undefined) => Promise<string | undefined>,
 ): Promise<LockedFlow> {
   const filled = structuredClone(value);
   let complete = true;
   for (const { id, script } of rawScripts(filled)) {
     const language = script.language as Language;
-    const { dependencies } = await ofStep(id, "content", () => analyseScript(language, script.content));
+    const { packages } = await ofStep(id, "content", () => analyseScript(language, script.content));
     const { lock } = script;
-    if (lock) {
-      await ofStep(id, "lock", () => checkLock(language, lock));
-      continue;
-    }
-    const found = await ofStep(id, "content", () => lockOf(dependencies));
+    if (await usableLock(language, lock)) continue;
+    const found = await ofStep(id, "content", () => lockOf(packages));
     if (found === undefined) complete = false;
     else script.lock = found;
   }

@@ -4,7 +4,7 @@ import type { WorkspaceContext } from "../../context.ts";
 import { BadRequest } from "../../errors.ts";
 import { checked, readBytes } from "../../http/input.ts";
 import { flag, moment, type Operation, operation, responds, wholeNumber } from "../../http/operation.ts";
-import { analyseScript, checkLock } from "../../languages/analyse.ts";
+import { analyseScript, usableLock } from "../../languages/analyse.ts";
 import type { Language } from "../../languages/types.ts";
 import { LANGUAGES } from "../scripts/records.ts";
 import { resultResponse } from "./response-control.ts";
@@ -47,17 +47,16 @@ async function previewSubmission(preview: Preview, options: RunOptions): Promise
     tag: options.tag ?? preview.tag ?? preview.language,
     timeout_s: options.timeout,
     raw_code: isCode ? (preview.content ?? "") : undefined,
-    raw_lock: preview.lock ?? undefined,
+    raw_lock: await usableLock(preview.language as Language, preview.lock),
     args: JSON.stringify(preview.args),
     visible_to_owner: !options.invisible_to_owner,
   };
 }
 
-/** Refuses a syntax error, and a lock that is none, before there is a job. */
-async function checkCode({ language, content, lock }: Preview): Promise<void> {
+/** Refuses a syntax error before there is a job. */
+async function checkCode({ language, content }: Preview): Promise<void> {
   if (typeof content !== "string") throw new BadRequest("body field `content`: must be the code to run");
   await analyseScript(language as Language, content);
-  if (lock) await checkLock(language, lock);
 }
 
 const previewCommon = {

@@ -3,7 +3,7 @@ import { and, eq } from "drizzle-orm";
 import type { App, WorkspaceContext } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
-import { analyseScript, checkLock } from "../../languages/analyse.ts";
+import { analyseScript, usableLock } from "../../languages/analyse.ts";
 import type { Parameter, ScriptAnalysis } from "../../languages/types.ts";
 import { newJobId, sha256 } from "../../lib/ids.ts";
 import { checkPath } from "../../lib/paths.ts";
@@ -31,7 +31,7 @@ export async function createScript(ctx: WorkspaceContext, body: NewScript): Prom
   const path = checkPath(body.path);
   checkOnBehalfOf(ctx, body.on_behalf_of_email);
   const analysis = await analyseScript(body.language, body.content);
-  if (body.lock) await checkLock(body.language, body.lock);
+  const lock = await usableLock(body.language, body.lock);
   if (body.signature) await checkSecret(ctx, body.signature.secret);
   const audited: Parameters<typeof ctx.write>[0] = { resource: path };
   return ctx.write(audited, async (tx) => {
@@ -39,7 +39,7 @@ export async function createScript(ctx: WorkspaceContext, body: NewScript): Prom
     const previous = await findLatest(tx, workspace_id, path);
     if (previous) audited.as = { operation: "scripts.update", action_kind: "Update" };
     checkParent(ctx, previous, await findLive(tx, workspace_id, path), body, path);
-    const row = toRow(app, ctx, { ...body, path }, analysis, previous);
+    const row = toRow(app, ctx, { ...body, path, lock }, analysis, previous);
     if (await findVersion(tx, workspace_id, row.hash)) {
       throw new BadRequest(`the same script exists already at ${path}, with hash ${row.hash}`);
     }
@@ -106,7 +106,7 @@ function toRow(
 ): NewRow {
   const { signature } = analysis;
   const parents = previous ? [previous.hash, ...previous.parent_hashes] : [];
-  const lock = body.lock || (analysis.dependencies.length === 0 ? "" : null);
+  const lock = body.lock || (analysis.packages ? null : "");
   const row: Omit<NewRow, "hash"> = {
     workspace_id: ctx.caller.member.workspace_id,
     path: body.path,

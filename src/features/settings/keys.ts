@@ -189,9 +189,17 @@ export const KEYS = {
     meaning: "where the packages of scripts come from; without it, where the server's environment says",
     secret: true,
   },
-  pip_index_url: secret(CLIENTS),
-  pip_extra_index_url: secret(CLIENTS),
-  instance_python_version: words(CLIENTS),
+  pip_index_url: secret(
+    "index of Python packages (PEP 503); without it, where the server's environment says",
+  ),
+  pip_extra_index_url: secret("further indexes of Python packages, with commas or spaces"),
+  pip_trusted_host: words(
+    "hosts of Python indexes whose certificates are not checked, with commas or spaces",
+  ),
+  pip_find_links: words("folder of the server with wheels, or address of a page that lists them"),
+  instance_python_version: words(
+    "Python that scripts run in when they do not say, as 3.11; without it, python3",
+  ),
 } as const satisfies Record<string, Definition>;
 
 export type SettingKey = keyof typeof KEYS;

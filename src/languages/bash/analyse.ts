@@ -39,7 +39,7 @@ export async function analyseBash(content: string): Promise<ScriptAnalysis> {
   return {
     signature: { parameters, has_main: true, preprocessor: undefined },
     schema: toArgumentsSchema(parameters),
-    dependencies: [],
+    packages: undefined,
   };
 }
 

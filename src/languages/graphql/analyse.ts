@@ -26,7 +26,7 @@ export function analyseGraphql(content: string): ScriptAnalysis {
   return {
     signature: { parameters, has_main: true, preprocessor: undefined },
     schema: toArgumentsSchema(parameters),
-    dependencies: [],
+    packages: undefined,
   };
 }
 

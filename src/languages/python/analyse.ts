@@ -1,12 +1,19 @@
 import { BadRequest } from "../../errors.ts";
 import { type Parameter, type ScriptAnalysis, SyntaxFault, toArgumentsSchema } from "../types.ts";
 import inspector from "./inspect.py" with { type: "text" };
+import { readStated, requirementsOf } from "./requirements.ts";
 
 interface Inspection {
   error?: { line: number; column: number; message: string };
   parameters: Parameter[];
   has_main: boolean;
   preprocessor: Parameter[] | null;
+  /** Modules of the workspace: relative ones with their dots, others from `f.` or `u.` on. */
+  imports: string[];
+  /** Modules that neither the standard library nor the workspace has. */
+  third_party: string[];
+  /** Why this Python could not read all of it. */
+  warning: string | null;
 }
 
 /** The signatures of `main` (or another function) and `preprocessor`, read by Python's own parser. */
@@ -20,7 +27,8 @@ export async function analysePython(content: string, entrypoint = "main"): Promi
       },
     );
   }
-  const child = Bun.spawn([python, "-I", "-c", inspector, entrypoint], {
+  const stated = readStated(content);
+  const child = Bun.spawn([python, "-I", "-c", inspector, entrypoint, stated.python ?? ""], {
     stdin: new TextEncoder().encode(content),
     stdout: "pipe",
     stderr: "pipe",
@@ -31,9 +39,11 @@ export async function analysePython(content: string, entrypoint = "main"): Promi
   const found = JSON.parse(out) as Inspection;
   if (found.error) throw new SyntaxFault(found.error.line, found.error.column, found.error.message);
   const { parameters, has_main, preprocessor } = found;
+  const requirements = requirementsOf(stated, found.third_party);
   return {
     signature: { parameters, has_main, preprocessor: preprocessor ?? undefined },
     schema: toArgumentsSchema(parameters),
-    dependencies: [],
+    packages: requirements.length > 0 ? { client: "pip", requirements, python: stated.python } : undefined,
+    ...(found.warning ? { warning: found.warning } : {}),
   };
 }

@@ -21,7 +21,7 @@ export function analyseSql(content: string, dialect: Dialect): ScriptAnalysis {
   return {
     signature: { parameters, has_main: true, preprocessor: undefined },
     schema: toArgumentsSchema(parameters),
-    dependencies: [],
+    packages: undefined,
   };
 }
 

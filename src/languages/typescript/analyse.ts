@@ -19,10 +19,11 @@ export function analyseTypeScript(content: string, entrypoint = "main"): ScriptA
   };
   const main = parametersOf(entrypoint);
   const parameters = main ?? [];
+  const dependencies = toDependencies(scanImports(file));
   return {
     signature: { parameters, has_main: main !== undefined, preprocessor: parametersOf("preprocessor") },
     schema: toArgumentsSchema(parameters),
-    dependencies: toDependencies(scanImports(file)),
+    packages: dependencies.length > 0 ? { client: "npm", dependencies } : undefined,
   };
 }
 

@@ -2,6 +2,8 @@
 import asyncio
 import base64
 import codecs
+import collections
+import collections.abc
 import dataclasses
 import datetime
 import decimal
@@ -9,8 +11,11 @@ import enum
 import importlib.util
 import inspect
 import json
+import math
 import os
+import pathlib
 import resource
+import site
 import sys
 import traceback
 import uuid
@@ -58,21 +63,67 @@ def describe(error):
 
 
 def to_plain(value):
+    """What JSON has no form for, as people expect to find it in a result."""
     if isinstance(value, (datetime.datetime, datetime.date, datetime.time)):
         return value.isoformat()
-    if isinstance(value, (bytes, bytearray)):
+    if isinstance(value, datetime.timedelta):
+        return value.total_seconds()
+    if isinstance(value, (bytes, bytearray, memoryview)):
         return base64.b64encode(value).decode()
-    if isinstance(value, (set, frozenset, tuple)):
+    if isinstance(value, (set, frozenset, tuple, collections.deque, range)):
+        return list(value)
+    if isinstance(value, collections.abc.Mapping):
+        return dict(value)
+    if isinstance(value, collections.abc.ValuesView) or isinstance(value, collections.abc.KeysView):
         return list(value)
     if isinstance(value, decimal.Decimal):
-        return float(value)
+        if not value.is_finite():
+            return None
+        return int(value) if value == value.to_integral_value() and value.adjusted() < 400 else float(value)
     if isinstance(value, enum.Enum):
         return value.value
-    if isinstance(value, uuid.UUID):
+    if isinstance(value, (uuid.UUID, pathlib.PurePath)):
         return str(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return dataclasses.asdict(value)
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    return of_library(value)
+
+
+def of_library(value):
+    """Values of packages that are in wide use, which are recognised by what they offer."""
+    package = type(value).__module__.split(".")[0]
+    if package == "pandas" and hasattr(value, "to_dict"):
+        # A frame becomes its rows; other values (a series) what they are by key.
+        return value.to_dict(orient="records") if hasattr(value, "columns") else value.to_dict()
+    if package == "polars":
+        return value.to_dicts() if hasattr(value, "to_dicts") else value.to_list()
+    for name in ("model_dump", "tolist", "isoformat", "_asdict"):
+        method = getattr(value, name, None)
+        if callable(method) and not isinstance(value, type):
+            return method()
+    if package == "pydantic" or hasattr(value, "__fields__"):
+        return value.dict()
     raise TypeError("a value of type %s is not JSON" % type(value).__name__)
+
+
+def with_plain_keys(value):
+    """The same with texts for keys and without numbers that JSON has no form for. Only for what is not JSON as it is."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (str, int)):
+        return value
+    if isinstance(value, dict):
+        return {key if isinstance(key, str) else key_text(key): with_plain_keys(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [with_plain_keys(each) for each in value]
+    return with_plain_keys(to_plain(value))
+
+
+def key_text(key):
+    if key is None or isinstance(key, (bool, int, float)):
+        return json.dumps(key)
+    plain = key if isinstance(key, tuple) else to_plain(key)
+    return plain if isinstance(plain, str) else str(plain)
 
 
 class ResultNotSerializable(Exception):
@@ -97,8 +148,11 @@ class BadReference(Exception):
 
 def to_json(value, limit, who="main"):
     try:
-        text = json.dumps(value, default=to_plain, allow_nan=False, ensure_ascii=False)
-    except (TypeError, ValueError) as error:
+        try:
+            text = json.dumps(value, default=to_plain, allow_nan=False, ensure_ascii=False)
+        except (TypeError, ValueError):
+            text = json.dumps(with_plain_keys(value), allow_nan=False, ensure_ascii=False)
+    except (TypeError, ValueError, RecursionError) as error:
         raise ResultNotSerializable("%s returned what cannot be written down: %s" % (who, error)) from None
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > limit:
@@ -259,6 +313,7 @@ def end_output(mark):
 
 def run(message):
     os.environ.update(message["environment"])
+    os.environ["MAIN_OVERRIDE"] = message["entrypoint"]
     outcome = {"t": "done"}
     try:
         call(message, outcome)
@@ -286,7 +341,14 @@ send({"t": "channel"})
 load = receive()
 os.environ.update(load["environment"])
 folder = os.path.dirname(load["file"])
+packages = os.path.join(folder, "packages")
+if os.path.isdir(packages):
+    site.addsitedir(packages)
+    sys.path.remove(packages)
+    sys.path.insert(0, packages)
 sys.path.insert(0, folder)
+# What svc brings along comes last: a package of the same name that a lock installs is taken instead.
+sys.path.append(os.path.join(HERE, "python-path"))
 sys.dont_write_bytecode = True
 try:
     spec = importlib.util.spec_from_file_location("script", load["file"])

@@ -45,8 +45,8 @@ export interface Sandbox {
   readonly isWalled: boolean;
   /** How many processes of its own stand around a child, each in the one before. */
   readonly around: number;
-  /** The Python that scripts run in; undefined when there is none. */
-  python(): Promise<Python | undefined>;
+  /** The Python that scripts run in, of this version if it is there; undefined when there is none. */
+  python(version?: string): Promise<Python | undefined>;
   /** What is to be started so that a program runs behind the walls. */
   commandFor(folders: ChildFolders, program: string[]): string[];
 }
@@ -77,10 +77,14 @@ export function createSandbox(
   runtime: string,
   support: SandboxSupport = sandboxSupport(),
 ): Sandbox {
-  let asked: Promise<Python | undefined> | undefined;
-  const python = () => {
-    asked ??= findPython();
-    return asked;
+  const asked = new Map<string, Promise<Python | undefined>>();
+  const python = (version = "") => {
+    let found = asked.get(version);
+    if (!found) {
+      found = findPython(version || undefined);
+      asked.set(version, found);
+    }
+    return found;
   };
   const { mode } = options;
   const refuses = whyRefused(mode, support);

@@ -2,8 +2,8 @@
 import type { App } from "../../../context.ts";
 import { Internal } from "../../../errors.ts";
 import type { RawScript } from "../../../flow-engine/types.ts";
-import { analyseScript } from "../../../languages/analyse.ts";
-import type { Dependency, Language, Signature } from "../../../languages/types.ts";
+import { analyseScript, usableLock } from "../../../languages/analyse.ts";
+import type { Language, Packages, Signature } from "../../../languages/types.ts";
 import { sha256 } from "../../../lib/ids.ts";
 import { perApp } from "../../../lib/per-app.ts";
 import type { Job } from "../../../queue/tables.ts";
@@ -22,7 +22,10 @@ const MAX_SIGNATURES = 10_000;
 export async function flowScriptVersion(app: App, job: Job, findLock: FindLock): Promise<RunnableVersion> {
   const source = await sourceOf(app, job);
   const { language, content } = source;
-  const lock = source.lock ?? (await lockOf(app, job.root_job, source, findLock));
+  const lock =
+    source.lock === ""
+      ? ""
+      : ((await usableLock(language, source.lock)) ?? (await lockOf(app, job.root_job, source, findLock)));
   const id = sha256(`${language}\n${lock}\n${content}`).slice(0, 32);
   const signatures = signaturesOf(app);
   let signature = signatures.get(id);
@@ -45,7 +48,7 @@ export async function flowScriptVersion(app: App, job: Job, findLock: FindLock):
   };
 }
 
-type FindLock = (dependencies: Dependency[]) => Promise<string>;
+type FindLock = (packages: Packages | undefined) => Promise<string>;
 
 const locksOf = perApp<App, Map<string, Promise<string>>>(() => new Map());
 const MAX_LOCKS = 1_000;
@@ -63,7 +66,7 @@ function lockOf(
   const name = sha256(`${root_job}\n${language}\n${content}`);
   const known = locks.get(name);
   if (known) return known;
-  const found = analyseScript(language, content).then(({ dependencies }) => findLock(dependencies));
+  const found = analyseScript(language, content).then(({ packages }) => findLock(packages));
   const forget = () => {
     if (locks.get(name) === found) locks.delete(name);
   };

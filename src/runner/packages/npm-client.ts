@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Installer } from "../languages/typescript/lock.ts";
+import type { Installer } from "../../languages/typescript/lock.ts";
 
 /** Settings of the package client that reach the installer: where the registry is, and how to get there. */
 const PASSED_ON = /^(npm_config_registry|https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_file)$/i;
