@@ -43,6 +43,8 @@ export interface ScriptAnalysis {
   schema: Schema;
   /** undefined: none. */
   packages: Packages | undefined;
+  /** Names of scripts of the workspace, as the source writes them: see `importedPaths`. */
+  imports: string[];
   /** What the deployer should know, though the script is stored. */
   warning?: string;
 }

@@ -2,6 +2,7 @@
 import { baseEnvironment, type Child, LoadFault, loadVersion } from "./child.ts";
 import type { Exec, Load } from "./protocol.ts";
 import type { RuntimeFiles } from "./runtime-files.ts";
+import { moduleName } from "./source-tree.ts";
 import type { RunnableVersion, RunRequest } from "./types.ts";
 
 interface ColdStart {
@@ -30,6 +31,8 @@ export async function startVersion({ child, request, runtime, file, python }: Co
     {
       ...fileOf(version, runtime, file),
       display: version.path ? `${version.path}${extension(file)}` : "script",
+      root: child.code,
+      module: moduleName(version),
       runtime: runtime.directory,
       parameters: version.parameters,
       preprocessor_parameters: version.preprocessor_parameters,

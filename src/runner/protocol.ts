@@ -9,6 +9,10 @@ export interface Load {
   source?: string | undefined;
   /** How stack traces call the file. */
   display: string;
+  /** Folder of the sources of the script and of those it imports: their frames are shown relative to it. */
+  root: string;
+  /** What Python calls the module. */
+  module: string;
   /** Folder of the child's program, whose frames stack traces leave out. */
   runtime: string;
   parameters: ParameterBinding[];

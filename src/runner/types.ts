@@ -31,6 +31,13 @@ export interface ParameterBinding {
   sql_type?: string;
 }
 
+/** A script that another one imports, as it was when the other was locked. */
+export interface ImportedScript {
+  path: string;
+  language: RunnableLanguage;
+  content: string;
+}
+
 /** One version of a script as a child loads it. Immutable: the same `id` always means the same content. */
 export interface RunnableVersion {
   /** Unique within the workspace: the version's hash, or a digest for a preview. */
@@ -40,6 +47,8 @@ export interface RunnableVersion {
   path: string | undefined;
   language: RunnableLanguage;
   content: string;
+  /** The scripts of its workspace that it imports, itself or through others; undefined: none. */
+  imports?: ImportedScript[] | undefined;
   /** The lock text; "" or undefined means no dependencies. */
   lock: string | undefined;
   parameters: ParameterBinding[];

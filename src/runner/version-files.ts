@@ -1,26 +1,21 @@
 /** The files a version needs on disk: its source, and the packages of its lock. Written once, never changed. */
-import { copyFileSync, existsSync, linkSync, readlinkSync, renameSync, symlinkSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readlinkSync,
+  renameSync,
+  symlinkSync,
+} from "node:fs";
 import { mkdir, mkdtemp, readlink, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { BadRequest } from "../errors.ts";
 import { randomText } from "../lib/ids.ts";
 import { PACKAGE_LINKS, type PackageStore } from "./packages/store.ts";
 import { pruneFiles } from "./prune-files.ts";
-import type { RunnableLanguage, RunnableVersion } from "./types.ts";
-
-const FILE: Record<RunnableLanguage, string> = {
-  bun: "main.ts",
-  nativets: "main.ts",
-  bash: "main.sh",
-  python3: "main.py",
-  postgresql: "main.sql",
-  mysql: "main.sql",
-  sqlite: "main.sql",
-  graphql: "main.graphql",
-};
-
-/** All languages that are run. */
-export const LANGUAGES = Object.keys(FILE) as RunnableLanguage[];
+import { fileNames, mainFile, sourceFiles } from "./source-tree.ts";
+import type { RunnableVersion } from "./types.ts";
 
 export interface VersionFiles {
   /** Puts the files of a version, which are there, into a child's folder. @returns the path of its source in it */
@@ -63,9 +58,10 @@ export function versionFiles(directory: string, packages: PackageStore): Version
     await mkdir(join(folder, ".."), { recursive: true, mode: 0o700 });
     const work = await mkdtemp(`${folder}.`);
     try {
-      const source =
-        installed?.link === PACKAGE_LINKS.npm ? await withPlainImports(version.content) : version.content;
-      await writeFile(join(work, FILE[version.language]), source, { mode: 0o600 });
+      for (const [name, source] of await sourceFiles(version, installed?.link === PACKAGE_LINKS.npm)) {
+        await mkdir(dirname(join(work, name)), { recursive: true, mode: 0o700 });
+        await writeFile(join(work, name), source, { mode: 0o600 });
+      }
       if (installed) await symlink(installed.target, join(work, installed.link));
       await rename(work, folder);
     } catch (cause) {
@@ -76,12 +72,14 @@ export function versionFiles(directory: string, packages: PackageStore): Version
 
   return {
     place(version, folder) {
-      const source = join(folderOf(version), FILE[version.language]);
-      const placed = join(folder, FILE[version.language]);
-      linkOrCopy(source, placed);
+      const written = folderOf(version);
+      for (const name of fileNames(version)) {
+        if (version.imports?.length) mkdirSync(dirname(join(folder, name)), { recursive: true, mode: 0o700 });
+        linkOrCopy(join(written, name), join(folder, name));
+      }
       const link = packages.linkOf(version);
-      if (link) symlinkSync(readlinkSync(join(dirname(source), link)), join(folder, link));
-      return placed;
+      if (link) symlinkSync(readlinkSync(join(written, link)), join(folder, link));
+      return join(folder, mainFile(version));
     },
     has(version) {
       const folder = folderOf(version);
@@ -144,9 +142,4 @@ function linkOrCopy(from: string, to: string): void {
   } catch {
     copyFileSync(from, to);
   }
-}
-
-async function withPlainImports(content: string): Promise<string> {
-  const { rewriteImports } = await import("../languages/typescript/imports.ts");
-  return rewriteImports(content);
 }

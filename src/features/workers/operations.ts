@@ -10,7 +10,7 @@ import {
   toWindow,
   wholeNumber,
 } from "../../http/operation.ts";
-import { LANGUAGES } from "../../runner/version-files.ts";
+import { LANGUAGES } from "../../runner/source-tree.ts";
 import { presentWorkers } from "./presence.ts";
 import { waitingByTag } from "./service.ts";
 import type { WorkerFacts } from "./tables.ts";

@@ -40,6 +40,7 @@ export async function analyseBash(content: string): Promise<ScriptAnalysis> {
     signature: { parameters, has_main: true, preprocessor: undefined },
     schema: toArgumentsSchema(parameters),
     packages: undefined,
+    imports: [],
   };
 }
 

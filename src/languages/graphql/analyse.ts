@@ -27,6 +27,7 @@ export function analyseGraphql(content: string): ScriptAnalysis {
     signature: { parameters, has_main: true, preprocessor: undefined },
     schema: toArgumentsSchema(parameters),
     packages: undefined,
+    imports: [],
   };
 }
 

@@ -43,6 +43,7 @@ export async function analysePython(content: string, entrypoint = "main"): Promi
   return {
     signature: { parameters, has_main, preprocessor: preprocessor ?? undefined },
     schema: toArgumentsSchema(parameters),
+    imports: found.imports,
     packages: requirements.length > 0 ? { client: "pip", requirements, python: stated.python } : undefined,
     ...(found.warning ? { warning: found.warning } : {}),
   };

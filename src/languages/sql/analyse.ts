@@ -22,6 +22,7 @@ export function analyseSql(content: string, dialect: Dialect): ScriptAnalysis {
     signature: { parameters, has_main: true, preprocessor: undefined },
     schema: toArgumentsSchema(parameters),
     packages: undefined,
+    imports: [],
   };
 }
 

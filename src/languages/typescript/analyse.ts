@@ -1,6 +1,6 @@
 import type { Expression, FunctionDeclaration, Node, Statement } from "@babel/types";
 import { type Parameter, type ScriptAnalysis, toArgumentsSchema } from "../types.ts";
-import { scanImports, toDependencies } from "./imports.ts";
+import { scanImports, toDependencies, toLocalImports } from "./imports.ts";
 import { toParameters } from "./parameters.ts";
 import { parseModule } from "./parse.ts";
 import { collectTypes, withTypeParameters } from "./schema.ts";
@@ -19,10 +19,12 @@ export function analyseTypeScript(content: string, entrypoint = "main"): ScriptA
   };
   const main = parametersOf(entrypoint);
   const parameters = main ?? [];
-  const dependencies = toDependencies(scanImports(file));
+  const sites = scanImports(file);
+  const dependencies = toDependencies(sites);
   return {
     signature: { parameters, has_main: main !== undefined, preprocessor: parametersOf("preprocessor") },
     schema: toArgumentsSchema(parameters),
+    imports: toLocalImports(sites),
     packages: dependencies.length > 0 ? { client: "npm", dependencies } : undefined,
   };
 }

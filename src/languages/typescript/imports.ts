@@ -130,14 +130,30 @@ export function toDependencies(sites: ImportSite[]): Dependency[] {
     .map(([name, version]) => ({ name, version: version ?? "latest" }));
 }
 
-/** The source with versions taken out of its imports (`"x@1.2/y"` → `"x/y"`); every line keeps its place. */
-export function rewriteImports(content: string): string {
+/** What is imported of the workspace: by a relative path, or by an absolute one below /f or /u. */
+export function toLocalImports(sites: ImportSite[]): string[] {
+  return [...new Set(sites.map(({ specifier }) => specifier).filter(isLocal))];
+}
+
+function isLocal(specifier: string): boolean {
+  return /^(\.{1,2}\/|\/[fu]\/)/.test(specifier);
+}
+
+/**
+ * The source as it is run: with versions taken out of its imports (`"x@1.2/y"` → `"x/y"`), and with scripts of the
+ * workspace imported from where they are placed. Every line keeps its place.
+ * @param place what a local import becomes; undefined leaves it as it is
+ */
+export function rewriteImports(
+  content: string,
+  place: (specifier: string) => string | undefined = () => undefined,
+): string {
   let text = content;
   for (const { specifier, start, end } of scanImports(content).reverse()) {
     const found = parseSpecifier(specifier);
-    if (!found) continue;
-    const plain = found.name + found.subpath;
-    if (plain !== specifier) text = text.slice(0, start) + JSON.stringify(plain) + text.slice(end);
+    const plain = isLocal(specifier) ? place(specifier) : found && found.name + found.subpath;
+    if (plain !== undefined && plain !== specifier)
+      text = text.slice(0, start) + JSON.stringify(plain) + text.slice(end);
   }
   return text;
 }

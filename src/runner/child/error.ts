@@ -46,5 +46,6 @@ function userFrames(stack: string, version: Load | undefined): string {
     .filter((line) => !line.includes(version.runtime) && !/\(?native:|processTicksAndRejections/.test(line))
     .join("\n")
     .replaceAll(version.file, version.display)
+    .replaceAll(`${version.root}/`, "")
     .trim();
 }

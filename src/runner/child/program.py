@@ -49,7 +49,7 @@ def send(message):
 def describe(error):
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(HERE)
               and not frame.filename.startswith("<frozen importlib")]
-    stack = "".join(traceback.format_list(frames)).replace(load["file"], load["display"])
+    stack = "".join(traceback.format_list(frames)).replace(load["file"], load["display"]).replace(load["root"] + "/", "")
     found = {"name": type(error).__name__, "message": str(error)[:MAX_ERROR], "stack": stack[:MAX_ERROR]}
     extra = {key: value for key, value in vars(error).items()} if hasattr(error, "__dict__") else {}
     if extra:
@@ -340,7 +340,7 @@ def run(message):
 send({"t": "channel"})
 load = receive()
 os.environ.update(load["environment"])
-folder = os.path.dirname(load["file"])
+folder = load["root"]
 packages = os.path.join(folder, "packages")
 if os.path.isdir(packages):
     site.addsitedir(packages)
@@ -351,9 +351,9 @@ sys.path.insert(0, folder)
 sys.path.append(os.path.join(HERE, "python-path"))
 sys.dont_write_bytecode = True
 try:
-    spec = importlib.util.spec_from_file_location("script", load["file"])
+    spec = importlib.util.spec_from_file_location(load["module"], load["file"])
     module = importlib.util.module_from_spec(spec)
-    sys.modules["script"] = module
+    sys.modules[load["module"]] = module
     spec.loader.exec_module(module)
     send({"t": "loaded"})
 except SystemExit as error:
