@@ -1,14 +1,17 @@
 /** Jobs that find the locks of the scripts written in a flow: of a deployed version, or of a flow a client is about to deploy. */
 import type { App } from "../context.ts";
 import { NotFound, SvcError } from "../errors.ts";
-import { fillLocks, settleFlowLocks } from "../features/flows/locks.ts";
+import { fillLocks, inlinePath, settleFlowLocks } from "../features/flows/locks.ts";
 import { findVersion } from "../features/flows/versions.ts";
+import { relockReason } from "../features/scripts/importers.ts";
+import { ImportError, resolveImports } from "../features/scripts/imports.ts";
+import type { PinnedImport } from "../features/scripts/tables.ts";
 import type { FlowValue } from "../flow-engine/types.ts";
 import type { Packages } from "../languages/types.ts";
 import type { Job } from "../queue/tables.ts";
 import { type Ending, failure } from "./ending.ts";
 import type { Output } from "./job-output.ts";
-import { lockFor } from "./resolve-dependencies.ts";
+import { deployerOf, lockFor } from "./resolve-dependencies.ts";
 
 export async function resolveFlowDependencies(
   app: App,
@@ -16,22 +19,49 @@ export async function resolveFlowDependencies(
   output: Output,
   signal: AbortSignal,
 ): Promise<Ending> {
-  const find = onceEach((packages) => lockFor(app, packages, { onLog: output.log, signal }));
+  const reason = relockReason(job);
+  if (reason) output.log(`locked again: ${reason}\n`);
   try {
-    const { value } = await fillLocks(await flowOf(app, job), find);
+    const { value, imports } = await findLocks(app, job, { onLog: output.log, signal }, reason !== undefined);
     if (job.flow_version === null) {
       return { status: "success", result: JSON.stringify({ updated_flow_value: value }) };
     }
     return {
       status: "success",
       result: JSON.stringify({ version: job.flow_version }),
-      also: (tx) => settleFlowLocks(app, tx, job, { value }),
+      also: (tx) => settleFlowLocks(app, tx, job, { value, imports }, reason),
     };
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     output.log(`${error.message}\n`);
-    return failure({ name: error.name, message: error.message });
+    const missing = error instanceof ImportError ? error.candidates : [];
+    return {
+      ...failure({ name: error.name, message: error.message }),
+      also: (tx) => settleFlowLocks(app, tx, job, { error: error.message, missing }),
+    };
   }
+}
+
+/** @param anew the locks of scripts that import others are found again */
+async function findLocks(
+  app: App,
+  job: Job,
+  options: { onLog: (text: string) => void; signal: AbortSignal },
+  anew: boolean,
+): Promise<{ value: FlowValue; imports: PinnedImport[] }> {
+  const { workspace_id, script_path } = job;
+  const find = onceEach((packages) => lockFor(app, packages, options));
+  const pins = new Map<string, PinnedImport>();
+  const { value } = await fillLocks(await flowOf(app, job), async (script) => {
+    const { id, language, content, analysis, lock } = script;
+    if (analysis.imports.length === 0) return lock ?? find(analysis.packages);
+    const path = inlinePath(script_path ?? undefined, id);
+    const code = { workspace_id, path, language, content };
+    const resolved = await resolveImports(app, await deployerOf(app, job), code);
+    for (const pin of resolved.pins) pins.set(pin.path, pin);
+    return (anew ? undefined : lock) ?? find(resolved.packages);
+  });
+  return { value, imports: [...pins.values()].sort((a, b) => (a.path < b.path ? -1 : 1)) };
 }
 
 /** The job carries a flow that is not deployed itself. */

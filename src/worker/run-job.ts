@@ -2,7 +2,7 @@
 import { and, eq } from "drizzle-orm";
 import type { App } from "../context.ts";
 import { SvcError } from "../errors.ts";
-import { flowScriptVersion } from "../features/flows/run/code.ts";
+import { type Code, flowScriptVersion, type ResolvedCode } from "../features/flows/run/code.ts";
 import { placeInFlow } from "../features/flows/run/place.ts";
 import { beginClaimedFlow } from "../features/flows/run/runs.ts";
 import { cachedResult, cacheResult } from "../features/jobs/cached-results.ts";
@@ -11,10 +11,11 @@ import { entrypointOf, versionWith, withoutOverride } from "../features/jobs/ent
 import { jobEnvironment, withCustom } from "../features/jobs/environment.ts";
 import { followReferences, mayRefer, withPinned } from "../features/jobs/references.ts";
 import { failureMark } from "../features/jobs/response-control.ts";
+import { loadImports, resolveImports } from "../features/scripts/imports.ts";
 import { deployedByHash } from "../features/scripts/versions.ts";
 import { customEnvironment } from "../features/workspaces/environment.ts";
 import { analyseScript } from "../languages/analyse.ts";
-import type { Language, Packages } from "../languages/types.ts";
+import type { Language } from "../languages/types.ts";
 import { sha256 } from "../lib/ids.ts";
 import { aboutJob } from "../queue/about.ts";
 import { forgetOutput } from "../queue/driver.ts";
@@ -25,7 +26,7 @@ import { type Ending, failure, isLockJob } from "./ending.ts";
 import { finish } from "./finish.ts";
 import { collectOutput, type Output } from "./job-output.ts";
 import { throughOutage } from "./outage.ts";
-import { lockFor, resolveDependencies } from "./resolve-dependencies.ts";
+import { deployerOf, lockFor, resolveDependencies } from "./resolve-dependencies.ts";
 import { resolveFlowDependencies } from "./resolve-flow-dependencies.ts";
 
 /** Why a signal is aborted when the server stops: the job goes back to the queue. Any other abort cancels it. */
@@ -146,32 +147,52 @@ function asPreprocessor(version: RunnableVersion): RunnableVersion {
 
 async function codeOf(app: App, job: Job, signal: AbortSignal, output: Output): Promise<RunnableVersion> {
   if (job.kind === "flowscript") {
-    const findLock = (packages: Packages | undefined) =>
-      lockFor(app, packages, { onLog: output.log, signal });
-    return flowScriptVersion(app, job, findLock);
+    return flowScriptVersion(app, job, (code) => resolveCode(app, job, code, output, signal));
   }
   if (job.script_hash) {
     const found = deployedByHash(app, job.workspace_id, job.script_hash);
-    const { version } = found instanceof Promise ? await found : found;
+    const { version, pins } = found instanceof Promise ? await found : found;
+    const whole = pins ? { ...version, imports: await loadImports(app, job.workspace_id, pins) } : version;
     // What its run writes to its folder goes with a child of its own.
-    return job.delete_after_use ? { ...version, isolation: "fresh" } : version;
+    return job.delete_after_use ? { ...whole, isolation: "fresh" } : whole;
   }
   const content = job.raw_code ?? "";
   const language = job.language as Language;
   const analysis = await analyseScript(language, content);
-  const lock = job.raw_lock || (await lockFor(app, analysis.packages, { onLog: output.log, signal }));
+  const path = job.script_path ?? undefined;
+  const code = { language, content, path, lock: job.raw_lock ?? undefined };
+  const { lock, imports } = await resolveCode(app, job, code, output, signal);
   return {
-    id: sha256(`${language}\n${lock}\n${content}`).slice(0, 32),
+    id: sha256(JSON.stringify([language, lock, content, imports])).slice(0, 32),
     workspace_id: job.workspace_id,
-    path: job.script_path ?? undefined,
+    path,
     language,
     content,
+    imports: imports.length > 0 ? imports : undefined,
     lock,
     parameters: analysis.signature.parameters,
     preprocessor_parameters: undefined,
     envs: [],
     isolation: "fresh",
   };
+}
+
+/** What code needs that is not deployed: as it is found now, with the rights of whom the job runs as. */
+async function resolveCode(
+  app: App,
+  job: Job,
+  code: Code,
+  output: Output,
+  signal: AbortSignal,
+): Promise<ResolvedCode> {
+  const analysis = await analyseScript(code.language, code.content);
+  const options = { onLog: output.log, signal };
+  if (analysis.imports.length === 0) {
+    return { lock: code.lock || (await lockFor(app, analysis.packages, options)), imports: [] };
+  }
+  const { workspace_id } = job;
+  const found = await resolveImports(app, await deployerOf(app, job), { ...code, workspace_id });
+  return { lock: code.lock || (await lockFor(app, found.packages, options)), imports: found.imported };
 }
 
 async function toEnding(

@@ -10,6 +10,7 @@ import { jobs } from "../../queue/tables.ts";
 import { drafts } from "../drafts/tables.ts";
 import { moveStars } from "../favorites/service.ts";
 import { canRead, requireManage, requireWrite } from "../permissions.ts";
+import { storeImports } from "../scripts/importers.ts";
 import { checkOnBehalfOf } from "../scripts/service.ts";
 import { checkScopes } from "../tokens/scopes.ts";
 import { refuseClosed } from "../workspaces/closed.ts";
@@ -141,6 +142,7 @@ async function store(
     .values(row)
     .onConflictDoUpdate({ target: [flows.workspace_id, flows.path], set: row });
   if (lock_job) await queueLockJob(ctx, tx, { id: lock_job, path, version });
+  else await storeImports(tx, { workspace_id, kind: "flow", path }, []);
   if (!draft_only) await forgetDraft(tx, workspace_id, path);
   tx.afterCommit(() => {
     forgetFlow(app, workspace_id, path);

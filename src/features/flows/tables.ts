@@ -1,5 +1,6 @@
 import { kit, sql } from "../../database/kit.ts";
 import type { FlowValue } from "../../flow-engine/types.ts";
+import type { PinnedImport } from "../scripts/tables.ts";
 
 const { table, text, integer, boolean, timestamp, json, serial, index, primaryKey } = kit;
 
@@ -47,6 +48,8 @@ export const flowVersions = table(
     /** False while the dependencies of its scripts are being resolved, or could not be. */
     ready: boolean("ready").notNull(),
     lock_error_logs: text("lock_error_logs"),
+    /** The scripts that its inline scripts import; null for none. */
+    imports: json<PinnedImport[]>("imports"),
     /** The job that resolves them. */
     lock_job: text("lock_job"),
   },

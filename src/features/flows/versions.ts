@@ -8,6 +8,7 @@ import type { FlowValue } from "../../flow-engine/types.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { passwordsOf } from "../jobs/sealed.ts";
 import { NotRunnable } from "../permissions.ts";
+import type { PinnedImport } from "../scripts/tables.ts";
 import { type Flow, type FlowVersion, flows, flowVersions } from "./tables.ts";
 
 /** What running a flow needs to know: the steps of one version, and what holds for the flow whichever version it is. */
@@ -38,6 +39,8 @@ interface Cache {
   byVersion: Map<string, DeployedFlow>;
   /** Steps of versions that run; they never change. */
   values: Map<string, FlowValue>;
+  /** What versions that run import; it never changes. */
+  imports: Map<string, PinnedImport[]>;
   /** Where versions that run stand. */
   paths: Map<string, string>;
   /** Raised by every change, so that a lookup begun before one does not store what it saw. */
@@ -48,6 +51,7 @@ const cacheOf = perApp<App, Cache>(() => ({
   byPath: new Map(),
   byVersion: new Map(),
   values: new Map(),
+  imports: new Map(),
   paths: new Map(),
   generation: 0,
 }));
@@ -77,7 +81,7 @@ export const forgetFlows = forgottenEverywhere<[workspace_id: string]>("flows", 
 function forgetNamed(app: App, beginning: string): void {
   const cache = cacheOf(app);
   cache.generation++;
-  for (const map of [cache.byPath, cache.byVersion, cache.values, cache.paths]) {
+  for (const map of [cache.byPath, cache.byVersion, cache.values, cache.imports, cache.paths]) {
     for (const name of map.keys()) if (name.startsWith(beginning)) map.delete(name);
   }
 }
@@ -114,6 +118,24 @@ export function flowValueOf(app: App, workspace_id: string, version: number): Fl
   const cache = cacheOf(app);
   const name = key(workspace_id, version);
   return cache.byVersion.get(name)?.value ?? cache.values.get(name) ?? loadValue(app, workspace_id, version);
+}
+
+/** What the scripts of a version import; undefined for none. */
+export async function flowImportsOf(
+  app: App,
+  workspace_id: string,
+  version: number,
+): Promise<PinnedImport[] | undefined> {
+  const { imports } = cacheOf(app);
+  const name = key(workspace_id, version);
+  const known = imports.get(name);
+  if (known) return known;
+  const [row] = await app.db.read
+    .select({ imports: flowVersions.imports })
+    .from(flowVersions)
+    .where(and(eq(flowVersions.workspace_id, workspace_id), eq(flowVersions.id, version)));
+  if (row?.imports) remember(imports, name, row.imports);
+  return row?.imports ?? undefined;
 }
 
 /** Where a version stands; undefined once the flow was deleted. */

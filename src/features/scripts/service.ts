@@ -8,15 +8,16 @@ import type { Parameter, ScriptAnalysis } from "../../languages/types.ts";
 import { newJobId, sha256 } from "../../lib/ids.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { insertJob } from "../../queue/driver.ts";
-import type { Job } from "../../queue/tables.ts";
 import type { ParameterBinding } from "../../runner/types.ts";
 import { canRead, requireManage, requireWrite } from "../permissions.ts";
 import { getVariable } from "../variables/service.ts";
 import { retireChildren } from "../workers/children.ts";
 import { refuseClosed } from "../workspaces/closed.ts";
+import { type Deployer, storeImports } from "./importers.ts";
+import { isOnlyRelocked, noteDeployed } from "./locking.ts";
 import type { NewScript } from "./records.ts";
 import { type Script, scripts } from "./tables.ts";
-import { findLatest, findLive, findVersion, forgetScript, toRunnable } from "./versions.ts";
+import { findLatest, findLive, findVersion, forgetScript } from "./versions.ts";
 
 /**
  * Stores a new version. It is ready at once when nothing has to be resolved; otherwise a dependency job is queued in
@@ -38,18 +39,19 @@ export async function createScript(ctx: WorkspaceContext, body: NewScript): Prom
     await tx.lock(`script ${workspace_id} ${path}`);
     const previous = await findLatest(tx, workspace_id, path);
     if (previous) audited.as = { operation: "scripts.update", action_kind: "Update" };
-    checkParent(ctx, previous, await findLive(tx, workspace_id, path), body, path);
+    await checkParent(ctx, tx, { previous, live: await findLive(tx, workspace_id, path) }, body, path);
     const row = toRow(app, ctx, { ...body, path, lock }, analysis, previous);
     if (await findVersion(tx, workspace_id, row.hash)) {
       throw new BadRequest(`the same script exists already at ${path}, with hash ${row.hash}`);
     }
     await tx.insert(scripts).values(row);
     audited.parameters = { hash: row.hash };
-    if (!row.ready) await queueDependencyJob(app, tx, ctx, row);
+    if (row.ready) await noteDeployed(app, tx, row, deployerOf(ctx));
+    else await queueDependencyJob(app, tx, ctx, row);
+    if (row.ready) await storeImports(tx, { workspace_id, kind: "script", path }, []);
     tx.afterCommit(() => {
       forgetScript(app, workspace_id, path, row.hash);
-      if (row.ready) warmUp(app, row);
-      else app.queue.wake();
+      if (!row.ready) app.queue.wake();
     });
     return row.hash;
   });
@@ -76,13 +78,13 @@ async function checkSecret(ctx: WorkspaceContext, path: string): Promise<void> {
 
 type NewRow = typeof scripts.$inferInsert & { hash: string };
 
-function checkParent(
+async function checkParent(
   ctx: WorkspaceContext,
-  previous: Script | undefined,
-  live: Script | undefined,
+  tx: Tx,
+  { previous, live }: { previous: Script | undefined; live: Script | undefined },
   body: NewScript,
   path: string,
-): void {
+): Promise<void> {
   requireWrite(ctx.caller.member, path, previous?.extra_perms);
   if (!live) return;
   if (body.parent_hash === undefined) {
@@ -90,7 +92,7 @@ function checkParent(
       `there is a script at ${path} already: send its hash ${live.hash} as parent_hash to deploy a new version`,
     );
   }
-  if (body.parent_hash !== live.hash) {
+  if (body.parent_hash !== live.hash && !(await isOnlyRelocked(tx, live, body.parent_hash))) {
     throw new BadRequest(
       `parent_hash ${body.parent_hash} is not the latest version of ${path}, which is ${live.hash}: somebody deployed in between`,
     );
@@ -106,7 +108,7 @@ function toRow(
 ): NewRow {
   const { signature } = analysis;
   const parents = previous ? [previous.hash, ...previous.parent_hashes] : [];
-  const lock = body.lock || (analysis.packages ? null : "");
+  const lock = body.lock || (analysis.packages || analysis.imports.length > 0 ? null : "");
   const row: Omit<NewRow, "hash"> = {
     workspace_id: ctx.caller.member.workspace_id,
     path: body.path,
@@ -121,7 +123,8 @@ function toRow(
     is_template: body.is_template ?? false,
     lock,
     lock_error_logs: null,
-    ready: lock !== null,
+    ready: lock !== null && analysis.imports.length === 0,
+    imports: null,
     tag: body.tag || null,
     envs: body.envs ?? [],
     concurrent_limit: body.concurrent_limit ?? null,
@@ -180,37 +183,9 @@ async function queueDependencyJob(app: App, tx: Tx, ctx: WorkspaceContext, row: 
   });
 }
 
-/** The first call should find the files in place; a failure here shows again, and is told, when the script is run. */
-function warmUp(app: App, row: NewRow): void {
-  app.runner.prepare(toRunnable(row as Script)).catch((cause) => {
-    app.log.warn(
-      { path: row.path, hash: row.hash, error: String(cause) },
-      "a script could not be prepared ahead",
-    );
-  });
-}
-
-/** Stores what the dependency job found: the lock, or why there is none. */
-export async function settleLock(
-  app: App,
-  tx: Tx,
-  job: Pick<Job, "workspace_id" | "script_hash">,
-  outcome: { lock: string } | { error: string },
-): Promise<void> {
-  const set =
-    "lock" in outcome
-      ? { lock: outcome.lock, ready: true, lock_error_logs: null }
-      : { lock_error_logs: outcome.error };
-  const [row] = await tx
-    .update(scripts)
-    .set(set)
-    .where(and(eq(scripts.workspace_id, job.workspace_id), eq(scripts.hash, job.script_hash ?? "")))
-    .returning();
-  if (!row) return;
-  tx.afterCommit(() => {
-    forgetScript(app, row.workspace_id, row.path, row.hash);
-    if ("lock" in outcome) warmUp(app, row);
-  });
+function deployerOf(ctx: WorkspaceContext): Deployer {
+  const { username } = ctx;
+  return { created_by: username, permissioned_as: `u/${username}`, email: ctx.caller.identity.email };
 }
 
 /** @throws NotFound, also when the caller may not read it */

@@ -2,7 +2,13 @@ import { kit, sql } from "../../database/kit.ts";
 import type { ParameterBinding } from "../../runner/types.ts";
 import type { SignatureRule } from "../jobs/signatures.ts";
 
-const { table, text, integer, boolean, timestamp, json, serial, index, uniqueIndex } = kit;
+const { table, text, integer, boolean, timestamp, json, serial, index, primaryKey, uniqueIndex } = kit;
+
+/** A version of another script that a version imports. */
+export interface PinnedImport {
+  path: string;
+  hash: string;
+}
 
 /** One row a version. Content never changes once stored; `lock` is null until its dependencies are resolved. */
 export const scripts = table(
@@ -27,6 +33,8 @@ export const scripts = table(
     is_template: boolean("is_template").notNull(),
     lock: text("lock"),
     lock_error_logs: text("lock_error_logs"),
+    /** The scripts that it imports, through others too; null for none. */
+    imports: json<PinnedImport[]>("imports"),
     /** False keeps `p/` on the version before: dependencies are being resolved, or could not be. */
     ready: boolean("ready").notNull(),
     tag: text("tag"),
@@ -64,6 +72,21 @@ export const scripts = table(
     index("scripts_by_path").on(t.workspace_id, t.path, t.seq),
     index("scripts_by_workspace").on(t.workspace_id, t.seq),
     index("scripts_shared").on(t.workspace_id, t.seq).where(sql`extra_perms <> '{}'`),
+  ],
+);
+
+/** What the newest versions import, and would import if it were there. Kept for who asks the other way round. */
+export const scriptImports = table(
+  "script_imports",
+  {
+    workspace_id: text("workspace_id").notNull(),
+    importer_kind: text("importer_kind").$type<"script" | "flow">().notNull(),
+    importer_path: text("importer_path").notNull(),
+    imported_path: text("imported_path").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.workspace_id, t.importer_kind, t.importer_path, t.imported_path] }),
+    index("script_imports_by_imported").on(t.workspace_id, t.imported_path),
   ],
 );
 

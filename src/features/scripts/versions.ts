@@ -9,11 +9,14 @@ import type { RunnableLanguage, RunnableVersion } from "../../runner/types.ts";
 import { passwordsOf } from "../jobs/sealed.ts";
 import type { SignatureRule } from "../jobs/signatures.ts";
 import { NotRunnable } from "../permissions.ts";
-import { type Script, scripts } from "./tables.ts";
+import { type PinnedImport, type Script, scripts } from "./tables.ts";
 
 /** What running a version needs to know, and nothing else of the row. */
 export interface Deployed {
+  /** Without the sources that it imports. */
   version: RunnableVersion;
+  /** What it imports; undefined for nothing. */
+  pins: PinnedImport[] | undefined;
   hash: string;
   path: string;
   tag: string;
@@ -221,6 +224,7 @@ export function toRunnable(row: Script): RunnableVersion {
 function toDeployed(row: Script): Deployed {
   return {
     version: toRunnable(row),
+    pins: row.imports ?? undefined,
     hash: row.hash,
     path: row.path,
     tag: row.tag ?? row.language,

@@ -3,92 +3,136 @@ import type { App } from "../../../context.ts";
 import { Internal } from "../../../errors.ts";
 import type { RawScript } from "../../../flow-engine/types.ts";
 import { analyseScript, usableLock } from "../../../languages/analyse.ts";
-import type { Language, Packages, Signature } from "../../../languages/types.ts";
+import type { Language, ScriptAnalysis } from "../../../languages/types.ts";
 import { sha256 } from "../../../lib/ids.ts";
 import { perApp } from "../../../lib/per-app.ts";
 import type { Job } from "../../../queue/tables.ts";
-import type { RunnableVersion } from "../../../runner/types.ts";
-import { flowValueOf } from "../versions.ts";
+import type { ImportedScript, RunnableVersion } from "../../../runner/types.ts";
+import { loadImports } from "../../scripts/imports.ts";
+import { inlinePath } from "../locks.ts";
+import { flowImportsOf, flowPathOf, flowValueOf } from "../versions.ts";
 import { leafOf, moduleIndex } from "./modules.ts";
 
-/** Signatures by version id: reading them from the source on each run would cost more than the run. */
-const signaturesOf = perApp<App, Map<string, Signature>>(() => new Map());
-const MAX_SIGNATURES = 10_000;
+/** What code runs with: the packages of its lock, and the scripts that it imports. */
+export interface ResolvedCode {
+  lock: string;
+  imports: ImportedScript[];
+}
+
+/** Finds what code needs that is not deployed. @throws DependencyError, ImportError */
+export type ResolveCode = (code: Code) => Promise<ResolvedCode>;
+
+export interface Code {
+  language: Language;
+  content: string;
+  /** From which relative imports are meant. */
+  path: string | undefined;
+  /** The lock that came with it. */
+  lock: string | undefined;
+}
+
+/** Analyses by a digest of the code: reading the source on each run would cost more than the run. */
+const analysesOf = perApp<App, Map<string, ScriptAnalysis>>(() => new Map());
+const MAX_ANALYSES = 10_000;
 
 /**
  * What a step's process loads. The same code in the same language is the same version, whichever flow it stands in.
- * @param findLock for a script of a flow that is not deployed, which may have no lock yet
+ * @param resolve for a script of a flow that is not deployed, which may have no lock yet
  */
-export async function flowScriptVersion(app: App, job: Job, findLock: FindLock): Promise<RunnableVersion> {
-  const source = await sourceOf(app, job);
-  const { language, content } = source;
-  const lock =
-    source.lock === ""
-      ? ""
-      : ((await usableLock(language, source.lock)) ?? (await lockOf(app, job.root_job, source, findLock)));
-  const id = sha256(`${language}\n${lock}\n${content}`).slice(0, 32);
-  const signatures = signaturesOf(app);
-  let signature = signatures.get(id);
-  if (!signature) {
-    signature = (await analyseScript(language, content)).signature;
-    if (signatures.size >= MAX_SIGNATURES) signatures.delete(signatures.keys().next().value!);
-    signatures.set(id, signature);
-  }
+export async function flowScriptVersion(app: App, job: Job, resolve: ResolveCode): Promise<RunnableVersion> {
+  const code = await codeOf(app, job);
+  const { language, content } = code;
+  const analysis = await analyse(app, code);
+  const { lock, imports } = await resolved(app, job, code, analysis, resolve);
+  const sources = imports.map((each) => [each.path, sha256(each.content)]);
+  const id = sha256(
+    `${language}\n${lock}\n${content}${imports.length > 0 ? JSON.stringify([code.path, sources]) : ""}`,
+  );
+  const { parameters, preprocessor } = analysis.signature;
   return {
-    id,
+    id: id.slice(0, 32),
     workspace_id: job.workspace_id,
-    path: job.script_path ?? undefined,
+    path: (imports.length > 0 ? code.path : job.script_path) ?? undefined,
     language,
     content,
+    imports: imports.length > 0 ? imports : undefined,
     lock,
-    parameters: signature.parameters,
-    preprocessor_parameters: signature.preprocessor,
+    parameters,
+    preprocessor_parameters: preprocessor,
     envs: [],
     isolation: "shared",
   };
 }
 
-type FindLock = (packages: Packages | undefined) => Promise<string>;
+async function analyse(app: App, { language, content }: Code): Promise<ScriptAnalysis> {
+  const analyses = analysesOf(app);
+  const id = sha256(`${language}\n${content}`);
+  const known = analyses.get(id);
+  if (known) return known;
+  const analysis = await analyseScript(language, content);
+  if (analyses.size >= MAX_ANALYSES) analyses.delete(analyses.keys().next().value!);
+  analyses.set(id, analysis);
+  return analysis;
+}
 
-const locksOf = perApp<App, Map<string, Promise<string>>>(() => new Map());
-const MAX_LOCKS = 1_000;
+async function resolved(
+  app: App,
+  job: Job,
+  code: Code,
+  analysis: ScriptAnalysis,
+  resolve: ResolveCode,
+): Promise<ResolvedCode> {
+  const { workspace_id, flow_version } = job;
+  const lock = code.lock === "" ? "" : await usableLock(code.language, code.lock);
+  if (analysis.imports.length === 0 && lock !== undefined) return { lock, imports: [] };
+  const pins = flow_version === null ? undefined : await flowImportsOf(app, workspace_id, flow_version);
+  if (lock !== undefined && pins) return { lock, imports: await loadImports(app, workspace_id, pins) };
+  return resolveOnce(app, job.root_job, { ...code, lock }, resolve);
+}
+
+const resolvedBy = perApp<App, Map<string, Promise<ResolvedCode>>>(() => new Map());
+const MAX_RESOLVED = 1_000;
 /** How long one is kept: longer than it takes to begin all steps of most runs. */
-const LOCK_MS = 300_000;
+const RESOLVED_MS = 300_000;
 
-/** Found once for all iterations of a loop of one run. @throws DependencyError */
-function lockOf(
+/** Found once for all iterations of a loop of one run. @throws DependencyError, ImportError */
+function resolveOnce(
   app: App,
   root_job: string | null,
-  { language, content }: Source,
-  findLock: FindLock,
-): Promise<string> {
-  const locks = locksOf(app);
-  const name = sha256(`${root_job}\n${language}\n${content}`);
-  const known = locks.get(name);
+  code: Code,
+  resolve: ResolveCode,
+): Promise<ResolvedCode> {
+  const found = resolvedBy(app);
+  const name = sha256(`${root_job}\n${code.path}\n${code.language}\n${code.content}`);
+  const known = found.get(name);
   if (known) return known;
-  const found = analyseScript(language, content).then(({ packages }) => findLock(packages));
+  const resolving = resolve(code);
   const forget = () => {
-    if (locks.get(name) === found) locks.delete(name);
+    if (found.get(name) === resolving) found.delete(name);
   };
-  found.then(() => setTimeout(forget, LOCK_MS).unref(), forget);
-  if (locks.size >= MAX_LOCKS) locks.delete(locks.keys().next().value!);
-  locks.set(name, found);
-  return found;
+  resolving.then(() => setTimeout(forget, RESOLVED_MS).unref(), forget);
+  if (found.size >= MAX_RESOLVED) found.delete(found.keys().next().value!);
+  found.set(name, resolving);
+  return resolving;
 }
 
-interface Source {
-  language: Language;
-  content: string;
-  lock: string | undefined;
-}
-
-async function sourceOf(app: App, job: Job): Promise<Source> {
+async function codeOf(app: App, job: Job): Promise<Code> {
+  const { workspace_id, flow_version } = job;
   const language = job.language as Language;
-  if (job.raw_code !== null) return { language, content: job.raw_code, lock: job.raw_lock ?? undefined };
-  const value = await flowValueOf(app, job.workspace_id, job.flow_version ?? 0);
-  const module = moduleIndex(value).get(job.flow_step_id ?? "");
-  const leaf = module && leafOf(module).value;
-  if (leaf?.type !== "rawscript") throw new Internal(`step ${job.flow_step_id} is no script`);
-  const { content, lock } = leaf satisfies RawScript;
-  return { language, content, lock };
+  if (job.raw_code !== null) {
+    const path = job.script_path ?? undefined;
+    return { language, content: job.raw_code, path, lock: job.raw_lock ?? undefined };
+  }
+  const value = await flowValueOf(app, workspace_id, flow_version ?? 0);
+  const step = job.flow_step_id ?? "";
+  const module = moduleIndex(value).get(step);
+  const leaf = module && leafOf(module);
+  if (leaf?.value.type !== "rawscript") throw new Internal(`step ${job.flow_step_id} is no script`);
+  const { content, lock } = leaf.value satisfies RawScript;
+  return {
+    language,
+    content,
+    path: inlinePath(await flowPathOf(app, workspace_id, flow_version ?? 0), step),
+    lock,
+  };
 }

@@ -1,0 +1,30 @@
+import type { Dependency, Packages } from "./types.ts";
+import { DependencyError } from "./typescript/lock.ts";
+
+/** The packages of two pieces of code that run together. @throws DependencyError for two versions of one package */
+export function mergePackages(one: Packages | undefined, other: Packages | undefined): Packages | undefined {
+  if (!one || !other) return one ?? other;
+  if (one.client === "npm" && other.client === "npm") {
+    return { client: "npm", dependencies: mergeDependencies(one.dependencies, other.dependencies) };
+  }
+  if (one.client === "pip" && other.client === "pip") {
+    const requirements = [...new Set([...one.requirements, ...other.requirements])].sort();
+    return { client: "pip", requirements, python: one.python ?? other.python };
+  }
+  throw new DependencyError("a script imports one whose packages are of another language");
+}
+
+/** What no script gives a version is taken at the version that another gives it. */
+function mergeDependencies(one: Dependency[], other: Dependency[]): Dependency[] {
+  const versions = new Map<string, string>();
+  for (const { name, version } of [...one, ...other]) {
+    const known = versions.get(name) ?? "latest";
+    if (known !== "latest" && version !== "latest" && known !== version) {
+      throw new DependencyError(
+        `scripts that run together need two versions of ${name}: ${known} and ${version}`,
+      );
+    }
+    versions.set(name, known === "latest" ? version : known);
+  }
+  return [...versions].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, version]) => ({ name, version }));
+}
