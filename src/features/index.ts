@@ -57,6 +57,7 @@ import { resourceOperations } from "./resources/operations.ts";
 import { resourceTypeOperations } from "./resources/type-operations.ts";
 import { samlOperations } from "./saml/operations.ts";
 import { scheduleOperations } from "./schedules/operations.ts";
+import { importerOperations } from "./scripts/importer-operations.ts";
 import { scriptOperations } from "./scripts/operations.ts";
 import { testObjectStorageConfig } from "./settings/object-storage.ts";
 import { settingOperations } from "./settings/operations.ts";
@@ -153,6 +154,7 @@ export const features: Feature[] = [
   { file: "src/features/storage/connection-operations.ts", operations: storageConnectionOperations },
   { file: "src/features/storage/link-operations.ts", operations: storageLinkOperations },
   { file: "src/features/audit/operations.ts", operations: auditOperations },
+  { file: "src/features/scripts/importer-operations.ts", operations: importerOperations },
   { file: "src/features/scripts/operations.ts", operations: scriptOperations },
   { file: "src/features/flows/operations.ts", operations: flowOperations },
   { file: "src/features/flows/list-operations.ts", operations: flowListOperations },
