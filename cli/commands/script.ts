@@ -1,5 +1,6 @@
-import { basename, extname } from "node:path";
-import { Option } from "commander";
+import { basename, extname, join } from "node:path";
+import { Command, Option } from "commander";
+import { getDependents } from "../../src/features/scripts/importer-operations.ts";
 import {
   archiveScriptByPath,
   createScript,
@@ -8,6 +9,7 @@ import {
   listScripts,
 } from "../../src/features/scripts/operations.ts";
 import { NewScript } from "../../src/features/scripts/records.ts";
+import pythonClient from "../../src/runner/child/python-path/wmill.py" with { type: "text" };
 import { readSource } from "../arguments.ts";
 import { examples, inWorkspace, noun, type WorkspaceOptions, withClient, workspaceFor } from "../command.ts";
 import { wholeNumber } from "../options.ts";
@@ -163,12 +165,19 @@ const show = inWorkspace("show", "print the source of a script")
   .argument("<path>")
   .addHelpText("after", examples("svc script show u/ann/hello --workspace acme"))
   .action(async (path: string, options: WorkspaceOptions) => {
-    const found = await withClient(options, async (client) =>
-      client.call(getScriptByPath, { workspace: await workspaceFor(client, options.workspace), path }),
-    );
-    if (options.json) printJson(found);
+    const { found, importers } = await withClient(options, async (client) => {
+      const workspace = await workspaceFor(client, options.workspace);
+      const found = await client.call(getScriptByPath, { workspace, path });
+      return {
+        found,
+        importers: await client.call(getDependents, { workspace, imported_path: path }),
+      };
+    });
+    if (options.json) printJson({ ...found, importers });
     else {
       note(`${found.path}  ${found.language}  ${found.hash}`);
+      if (found.imports) note(`imports ${found.imports.map((each) => each.path).join(", ")}`);
+      if (importers.length > 0) note(`imported by ${importers.map((each) => each.importer_path).join(", ")}`);
       process.stdout.write(found.content.endsWith("\n") ? found.content : `${found.content}\n`);
     }
   });
@@ -185,7 +194,22 @@ const archive = inWorkspace("archive", "archive a script: it cannot be run any m
     else note(`archived ${path}`);
   });
 
-export default noun("script", "deploy, list and archive scripts", push, list, show, archive).addHelpText(
-  "after",
-  examples("svc script push hello.ts u/ann/hello", "svc script list"),
-);
+const client = new Command("client")
+  .description("write the Python module wmill into a folder, so that an editor knows it")
+  .argument("[folder]", "where; the current one by default", ".")
+  .addHelpText("after", examples("svc script client .", "svc script client ~/project"))
+  .action(async (folder: string) => {
+    const file = join(folder, "wmill.py");
+    await Bun.write(file, pythonClient);
+    note(`wrote ${file}: scripts have this module when they run`);
+  });
+
+export default noun(
+  "script",
+  "deploy, list and archive scripts",
+  push,
+  list,
+  show,
+  archive,
+  client,
+).addHelpText("after", examples("svc script push hello.ts u/ann/hello", "svc script list"));

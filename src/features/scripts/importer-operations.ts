@@ -37,7 +37,7 @@ const getDependencyMap = operation({
   run: async (ctx) => (await visibleImporters(ctx)).map((row) => ({ ...row, importer_node_id: null })),
 });
 
-const getDependents = operation({
+export const getDependents = operation({
   name: "getDependents",
   method: "GET",
   path: `${base}/get_dependents/{imported_path}`,

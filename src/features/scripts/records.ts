@@ -91,6 +91,7 @@ export const ScriptRecord = z
     is_template: z.boolean(),
     lock: nullish(z.string()),
     lock_error_logs: nullish(z.string()),
+    imports: nullish(z.array(z.object({ path: z.string(), hash: z.string() }))),
     tag: nullish(z.string()),
     envs: z.array(z.string()),
     concurrent_limit: nullish(z.number()),
