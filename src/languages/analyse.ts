@@ -1,6 +1,7 @@
 /** Reads a script without running it: what main takes, and which packages it needs. Parsers are loaded when first used. */
 import { BadRequest } from "../errors.ts";
-import type { Language, ScriptAnalysis } from "./types.ts";
+import { type Language, runtimeOf } from "./languages.ts";
+import { type ScriptAnalysis, toArgumentsSchema } from "./types.ts";
 
 /**
  * @param entrypoint the function whose parameters are the script's; bash has none
@@ -12,7 +13,7 @@ export async function analyseScript(
   content: string,
   entrypoint = "main",
 ): Promise<ScriptAnalysis> {
-  switch (language) {
+  switch (runtimeOf(language)) {
     case "bun":
     case "nativets":
       return (await import("./typescript/analyse.ts")).analyseTypeScript(content, entrypoint);
@@ -26,11 +27,25 @@ export async function analyseScript(
     case "mysql":
     case "sqlite":
       refuseFunctions(entrypoint);
-      return (await import("./sql/analyse.ts")).analyseSql(content, language);
+      return (await import("./sql/analyse.ts")).analyseSql(content, language as QueryLanguage);
     case "graphql":
       refuseFunctions(entrypoint);
       return (await import("./graphql/analyse.ts")).analyseGraphql(content);
+    case undefined:
+      return unread();
   }
+}
+
+type QueryLanguage = "postgresql" | "mysql" | "sqlite";
+
+/** Of a language that nobody reads here: the schema that a client sends with the script is all that is known. */
+function unread(): ScriptAnalysis {
+  return {
+    signature: { parameters: [], has_main: true, preprocessor: undefined },
+    schema: toArgumentsSchema([]),
+    packages: undefined,
+    imports: [],
+  };
 }
 
 function refuseFunctions(entrypoint: string): void {
@@ -46,8 +61,9 @@ export async function usableLock(
   lock: string | null | undefined,
 ): Promise<string | undefined> {
   if (!lock?.trim()) return undefined;
-  if (language === "python3") return lock.trimStart().startsWith("{") ? undefined : lock;
-  if (language !== "bun" && language !== "nativets") return lock;
+  const runtime = runtimeOf(language);
+  if (runtime === "python3") return lock.trimStart().startsWith("{") ? undefined : lock;
+  if (runtime !== "bun" && runtime !== "nativets") return lock;
   try {
     (await import("./typescript/lock-text.ts")).parseLock(lock);
     return lock;

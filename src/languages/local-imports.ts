@@ -1,6 +1,6 @@
 /** Imports between scripts of one workspace: which script a name in the source means. */
 import { posix } from "node:path";
-import type { Language } from "./types.ts";
+import { type Language, runtimeOf } from "./languages.ts";
 
 /** `f/` and `u/`: the first segments of every script's path. */
 const ROOTS = ["f", "u"];
@@ -12,7 +12,7 @@ const ROOTS = ["f", "u"];
  * @param from path of the script that imports it
  */
 export function importedPaths(language: Language, specifier: string, from: string): string[] {
-  return language === "python3" ? ofPython(specifier, from) : ofTypeScript(specifier, from);
+  return runtimeOf(language) === "python3" ? ofPython(specifier, from) : ofTypeScript(specifier, from);
 }
 
 function ofTypeScript(specifier: string, from: string): string[] {

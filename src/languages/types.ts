@@ -1,7 +1,7 @@
 import { BadRequest } from "../errors.ts";
-import type { ParameterBinding, RunnableLanguage } from "../runner/types.ts";
+import type { ParameterBinding } from "../runner/types.ts";
 
-export type Language = RunnableLanguage;
+export type { Language } from "./languages.ts";
 
 /** A JSON Schema (draft 2020-12) fragment. */
 export type Schema = Record<string, unknown>;

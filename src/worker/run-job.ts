@@ -15,6 +15,7 @@ import { loadImports, resolveImports } from "../features/scripts/imports.ts";
 import { deployedByHash } from "../features/scripts/versions.ts";
 import { customEnvironment } from "../features/workspaces/environment.ts";
 import { analyseScript } from "../languages/analyse.ts";
+import { requireRuntime } from "../languages/languages.ts";
 import type { Language } from "../languages/types.ts";
 import { sha256 } from "../lib/ids.ts";
 import { aboutJob } from "../queue/about.ts";
@@ -152,6 +153,7 @@ async function codeOf(app: App, job: Job, signal: AbortSignal, output: Output): 
   if (job.script_hash) {
     const found = deployedByHash(app, job.workspace_id, job.script_hash);
     const { version, pins } = found instanceof Promise ? await found : found;
+    requireRuntime(version.language);
     const whole = pins ? { ...version, imports: await loadImports(app, job.workspace_id, pins) } : version;
     // What its run writes to its folder goes with a child of its own.
     return job.delete_after_use ? { ...whole, isolation: "fresh" } : whole;
@@ -166,7 +168,7 @@ async function codeOf(app: App, job: Job, signal: AbortSignal, output: Output): 
     id: sha256(JSON.stringify([language, lock, content, imports])).slice(0, 32),
     workspace_id: job.workspace_id,
     path,
-    language,
+    language: requireRuntime(language),
     content,
     imports: imports.length > 0 ? imports : undefined,
     lock,

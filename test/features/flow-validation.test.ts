@@ -65,7 +65,7 @@ const REFUSED: [name: string, value: object, says: string][] = [
   [
     "a language that is not offered",
     { modules: [raw("a", { language: "cobol" })] },
-    '(of "a"): "cobol" is not offered; use one of bun, nativets, bash, python3',
+    '(of "a"): "cobol" is not offered; use one of bun, deno, nativets, bunnative',
   ],
   ["an empty id", { modules: [step("a"), step("")] }, '`value.modules.1.id`: "" cannot be the id of a step'],
   ["an id with a dot", { modules: [step("a.b")] }, '"a.b" cannot be the id of a step'],

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type Operation, operation, optional, responds } from "../../http/operation.ts";
-import { LANGUAGES } from "../scripts/records.ts";
+import { LANGUAGES } from "../../languages/languages.ts";
 import { executeComponent } from "./execute.ts";
 
 const Inputs = z.record(z.string(), z.unknown());

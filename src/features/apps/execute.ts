@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import type { App, Context, Identity, Member, WorkspaceContext } from "../../context.ts";
 import { BadRequest, Forbidden, NotFound, Unauthorized } from "../../errors.ts";
 import { analyseScript, usableLock } from "../../languages/analyse.ts";
-
+import { LANGUAGES } from "../../languages/languages.ts";
 import { sha256 } from "../../lib/ids.ts";
 import { asCallerReads, hasOtherRights } from "../jobs/caller-references.ts";
 import { flowSubmission, type Submission, scriptSubmission } from "../jobs/submission.ts";
@@ -11,7 +11,6 @@ import { submitJob } from "../jobs/submit.ts";
 import { resolveTarget } from "../jobs/target.ts";
 import { canRead } from "../permissions.ts";
 import { findResource } from "../resources/service.ts";
-import { LANGUAGES } from "../scripts/records.ts";
 import { checkScopes } from "../tokens/scopes.ts";
 import { OPERATOR } from "../users/operator.ts";
 import { users } from "../users/tables.ts";

@@ -4,7 +4,7 @@
  */
 import { z } from "zod";
 import type * as flow from "../../flow-engine/types.ts";
-import { LANGUAGES } from "../scripts/records.ts";
+import { LANGUAGES } from "../../languages/languages.ts";
 
 /** The type is kept by `overwrite`, so that input and answer have one description. */
 const optional = <T extends z.ZodType>(schema: T) =>
@@ -98,8 +98,8 @@ const VALUES = [
     path: optionalText,
     lock: optional(z.string()),
     tag: optionalText,
-    concurrent_limit: optional(atLeastOne),
-    concurrency_time_window_s: optional(atLeastOne),
+    concurrent_limit: optional(count),
+    concurrency_time_window_s: optional(count),
     custom_concurrency_key: optionalText,
   }),
   z.looseObject({
@@ -160,9 +160,9 @@ const Value = z
     failure_module: optional(FlowModule),
     preprocessor_module: optional(FlowModule),
     same_worker: optional(z.boolean()),
-    concurrent_limit: optional(atLeastOne),
+    concurrent_limit: optional(count),
     concurrency_key: optionalText,
-    concurrency_time_window_s: optional(atLeastOne),
+    concurrency_time_window_s: optional(count),
     skip_expr: optionalText,
     cache_ttl: optional(seconds),
     priority: optional(priority),

@@ -15,7 +15,7 @@ export const NewFlow = z.object({
   schema: optional(z.record(z.string(), z.unknown())),
   tag: optional(z.string()),
   priority: optional(z.number().int().min(0).max(100)),
-  timeout: optional(z.number().int().min(1)),
+  timeout: optional(z.number().int().min(0)),
   ws_error_handler_muted: optional(z.boolean()),
   dedicated_worker: optional(z.boolean()),
   visible_to_runner_only: optional(z.boolean()),

@@ -255,7 +255,7 @@ function toDeployed({ flow, version }: FlowAt): DeployedFlow {
     schema: version.schema,
     tag: flow.tag ?? "flow",
     priority: flow.priority ?? version.value.priority ?? 0,
-    timeout_s: flow.timeout ?? undefined,
+    timeout_s: flow.timeout || undefined,
     visible_to_runner_only: flow.visible_to_runner_only,
     ws_error_handler_muted: flow.ws_error_handler_muted,
     on_behalf_of_email: flow.on_behalf_of_email ?? undefined,

@@ -101,19 +101,20 @@ function readsBelow(prefix: typeof open | typeof base, suffix: "" | "Login") {
         z.object({
           completed: z.boolean(),
           result: z.unknown(),
-          success: z.boolean().optional(),
-          started: z.boolean().optional(),
+          success: z.boolean().nullable(),
+          started: z.boolean().nullable(),
         }),
       ),
       run: async (ctx: Context, { workspace, id, query }) => {
         const job = await findJob(ctx.app, workspace, id);
-        if (!job) return { completed: false, result: null };
+        if (!job) return { completed: false, result: null, success: null, started: null };
         await viewJob(ctx, workspace, id);
         if (job.state !== "completed") {
           return {
             completed: false,
             result: null,
-            ...(query.get_started ? { started: job.state === "running" } : {}),
+            success: null,
+            started: query.get_started ? job.state === "running" : null,
           };
         }
         return {

@@ -1,7 +1,7 @@
 /** Jobs that run another function of a script than main: those that a running job makes of its own code, and choices. */
 import { BadRequest } from "../../errors.ts";
 import { analyseScript } from "../../languages/analyse.ts";
-import type { Signature } from "../../languages/types.ts";
+import type { Language, Signature } from "../../languages/types.ts";
 import { sha256 } from "../../lib/ids.ts";
 import type { Job } from "../../queue/tables.ts";
 import type { RunnableVersion } from "../../runner/types.ts";
@@ -37,7 +37,7 @@ export function withoutOverride(args: string): string {
  * @throws BadRequest
  */
 export async function signatureOf(
-  { language, content }: Pick<RunnableVersion, "language" | "content">,
+  { language, content }: { language: Language; content: string },
   entrypoint: string,
   what: string,
 ): Promise<Signature> {

@@ -3,6 +3,7 @@ import { and, desc, eq, inArray } from "drizzle-orm";
 import type { App, Member } from "../../context.ts";
 import { BadRequest } from "../../errors.ts";
 import { analyseScript } from "../../languages/analyse.ts";
+import { requireRuntime, runtimeOf } from "../../languages/languages.ts";
 import { importedPaths } from "../../languages/local-imports.ts";
 import { mergePackages } from "../../languages/packages.ts";
 import type { Language, Packages } from "../../languages/types.ts";
@@ -84,8 +85,11 @@ export async function resolveImports(app: App, member: Member, code: Importing):
 
 /** TypeScript imports TypeScript, whichever runtime is meant, and Python Python. */
 function areOfOneKind(one: string, other: string): boolean {
-  const isTypeScript = (language: string) => language === "bun" || language === "nativets";
-  return one === other || (isTypeScript(one) && isTypeScript(other));
+  const kindOf = (language: string) => {
+    const runtime = runtimeOf(language);
+    return runtime === "nativets" ? "bun" : runtime;
+  };
+  return kindOf(one) !== undefined && kindOf(one) === kindOf(other);
 }
 
 /** The newest version at the first of these paths that has one: of those that can run, if there are any. */
@@ -117,7 +121,7 @@ async function newestOf(
 }
 
 function toImported({ path, language, content }: Script): ImportedScript {
-  return { path, language: language as Language, content };
+  return { path, language: requireRuntime(language), content };
 }
 
 const loadedBy = perApp<App, Map<string, Promise<ImportedScript>>>(() => new Map());

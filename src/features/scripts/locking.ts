@@ -2,6 +2,7 @@
 import { and, eq } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
+import { runtimeOf } from "../../languages/languages.ts";
 import { sha256 } from "../../lib/ids.ts";
 import type { Job } from "../../queue/tables.ts";
 import { type Deployer, relockImporters, storeImports } from "./importers.ts";
@@ -130,7 +131,7 @@ async function warmUp(
 ) {
   try {
     const row = await findVersion(app.db.read, workspace_id, hash);
-    if (!row?.ready) return;
+    if (!row?.ready || !runtimeOf(row.language)) return;
     const imports = row.imports ? await loadImports(app, workspace_id, row.imports) : undefined;
     await app.runner.prepare({ ...toRunnable(row), imports });
   } catch (cause) {

@@ -1,18 +1,8 @@
 /** The records of scripts as they stand on the wire. */
 import { z } from "zod";
 import { moment, optional } from "../../http/operation.ts";
+import { LANGUAGES } from "../../languages/languages.ts";
 import { isTimed, SIGNATURE_SCHEMES } from "../jobs/signatures.ts";
-
-export const LANGUAGES = [
-  "bun",
-  "nativets",
-  "bash",
-  "python3",
-  "postgresql",
-  "mysql",
-  "sqlite",
-  "graphql",
-] as const;
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
@@ -53,11 +43,11 @@ export const NewScript = z.object({
   lock: optional(z.string().or(z.array(z.string()).transform((lines) => lines.join("\n")))),
   tag: optional(z.string()),
   envs: optional(z.array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*=/, "must be KEY=value pairs"))),
-  concurrent_limit: optional(z.number().int().min(1)),
-  concurrency_time_window_s: optional(z.number().int().min(1)),
+  concurrent_limit: optional(z.number().int().min(0)),
+  concurrency_time_window_s: optional(z.number().int().min(0)),
   concurrency_key: optional(z.string()),
   cache_ttl: optional(z.number().min(0)),
-  timeout: optional(z.number().int().min(1)),
+  timeout: optional(z.number().int().min(0)),
   priority: optional(z.number().int().min(0).max(100)),
   delete_after_use: optional(z.boolean()),
   dedicated_worker: optional(z.boolean()),

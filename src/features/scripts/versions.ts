@@ -4,6 +4,7 @@ import type { App } from "../../context.ts";
 import type { Reader } from "../../database/database.ts";
 import { NotFound } from "../../errors.ts";
 import { forgottenEverywhere } from "../../events/forgetting.ts";
+import { runtimeOf } from "../../languages/languages.ts";
 import { perApp } from "../../lib/per-app.ts";
 import type { RunnableLanguage, RunnableVersion } from "../../runner/types.ts";
 import { passwordsOf } from "../jobs/sealed.ts";
@@ -210,7 +211,7 @@ export function toRunnable(row: Script): RunnableVersion {
     id: row.hash,
     workspace_id: row.workspace_id,
     path: row.path,
-    language: row.language as RunnableLanguage,
+    language: (runtimeOf(row.language) ?? row.language) as RunnableLanguage,
     content: row.content,
     lock: row.lock ?? undefined,
     parameters: row.parameters,
@@ -228,7 +229,7 @@ function toDeployed(row: Script): Deployed {
     hash: row.hash,
     path: row.path,
     tag: row.tag ?? row.language,
-    timeout_s: row.timeout ?? undefined,
+    timeout_s: row.timeout || undefined,
     priority: row.priority ?? 0,
     kind: row.kind,
     visible_to_runner_only: row.visible_to_runner_only,

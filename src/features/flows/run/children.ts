@@ -107,7 +107,7 @@ export async function leafRow(app: App, run: FlowRun, frame: LiveFrame, step: Ru
     args: text,
   });
   if (leaf.priority !== undefined) row.priority = leaf.priority;
-  if (step.timeout_s !== undefined) row.timeout_s = step.timeout_s;
+  if (step.timeout_s) row.timeout_s = step.timeout_s;
   if (leaf.cache_ttl && !leaf.delete_after_use) row.cache_ttl = leaf.cache_ttl;
   const { value } = leaf;
   switch (value.type) {
@@ -163,7 +163,7 @@ function rawScriptRow(frame: LiveFrame, leaf: FlowModule, row: Job): Job {
     raw_code: isPreview ? value.content : null,
     raw_lock: isPreview ? (value.lock ?? null) : null,
     concurrency_key: value.concurrent_limit ? interpolate(value.custom_concurrency_key ?? key, scope) : null,
-    concurrent_limit: value.concurrent_limit ?? null,
+    concurrent_limit: value.concurrent_limit || null,
     concurrency_time_window_s: value.concurrency_time_window_s ?? null,
   };
 }

@@ -3,6 +3,7 @@ import type { App } from "../../../context.ts";
 import { Internal } from "../../../errors.ts";
 import type { RawScript } from "../../../flow-engine/types.ts";
 import { analyseScript, usableLock } from "../../../languages/analyse.ts";
+import { requireRuntime } from "../../../languages/languages.ts";
 import type { Language, ScriptAnalysis } from "../../../languages/types.ts";
 import { sha256 } from "../../../lib/ids.ts";
 import { perApp } from "../../../lib/per-app.ts";
@@ -53,7 +54,7 @@ export async function flowScriptVersion(app: App, job: Job, resolve: ResolveCode
     id: id.slice(0, 32),
     workspace_id: job.workspace_id,
     path: (imports.length > 0 ? code.path : job.script_path) ?? undefined,
-    language,
+    language: requireRuntime(language),
     content,
     imports: imports.length > 0 ? imports : undefined,
     lock,
