@@ -8,6 +8,7 @@ import { getJob } from "../jobs/service.ts";
 import type { RunOptions, Submission } from "../jobs/submission.ts";
 import { submitJob } from "../jobs/submit.ts";
 import { submitAndWait } from "../jobs/wait.ts";
+import { pointAfterApprovals } from "./approvals/carried.ts";
 import { lockWhatNeedsNothing } from "./locks.ts";
 import { FlowValue } from "./open-flow.ts";
 import { checkPoint, RestartPoint } from "./run/take-over.ts";
@@ -38,7 +39,7 @@ export async function previewSubmission(
     checkPoint(await getJob(ctx, ctx.caller.member.workspace_id, restarted_from.flow_job_id));
   }
   const { value } = await lockWhatNeedsNothing(given);
-  return {
+  const submission: Submission = {
     kind: "flowpreview",
     flow: { version: undefined, value },
     raw_flow: JSON.stringify(value),
@@ -50,8 +51,9 @@ export async function previewSubmission(
     timeout_s: undefined,
     args: JSON.stringify(args),
     visible_to_owner: !options.invisible_to_owner,
-    restarted_from: restarted_from ?? undefined,
   };
+  if (!restarted_from) return submission;
+  return { ...submission, restarted_from: await pointAfterApprovals(ctx, restarted_from, submission) };
 }
 
 const query = z.object({

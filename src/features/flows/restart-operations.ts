@@ -10,6 +10,7 @@ import { flowSubmission, type Submission } from "../jobs/submission.ts";
 import { submitJob } from "../jobs/submit.ts";
 import { resolveTarget } from "../jobs/target.ts";
 import { checkScopes } from "../tokens/scopes.ts";
+import { pointAfterApprovals } from "./approvals/carried.ts";
 import { previewSubmission } from "./preview-operations.ts";
 import { checkPoint, type RestartPoint } from "./run/take-over.ts";
 
@@ -44,7 +45,8 @@ async function restart(
     job.raw_flow === null
       ? await deployedSubmission(ctx, job, args, query)
       : await undeployedSubmission(ctx, job, args, query);
-  return (await submitJob(ctx, { ...submission, restarted_from: point }, query)).id;
+  const restarted_from = await pointAfterApprovals(ctx, point, submission);
+  return (await submitJob(ctx, { ...submission, restarted_from }, query)).id;
 }
 
 async function deployedSubmission(

@@ -35,6 +35,16 @@ function actsAs({ token }: Identity, { username }: Member): string {
   return own?.startsWith("g/") ? own : `u/${username}`;
 }
 
+/** In whose name a submission runs, and who started it where that is somebody else. */
+export function runsAs({ caller }: WorkspaceContext, { runs_as }: Submission) {
+  const { identity, member } = caller;
+  return {
+    permissioned_as: runs_as?.permissioned_as ?? actsAs(identity, member),
+    email: runs_as?.email ?? identity.email,
+    started_by: runs_as ? identity.email : null,
+  };
+}
+
 /**
  * Stores the job and wakes the worker. With room in the pool it is stored as running and handed over after the commit,
  * which saves the claim.
@@ -154,7 +164,7 @@ export function toRow(
   when: { now: Date; scheduled_for: Date; direct: boolean },
 ): Job {
   const { member, identity } = ctx.caller;
-  const { runs_as, concurrency, trigger } = submission;
+  const { concurrency, trigger } = submission;
   return {
     ...UNFINISHED,
     kind: submission.kind,
@@ -173,9 +183,7 @@ export function toRow(
     workspace_id: member.workspace_id,
     state: when.direct ? "running" : "queued",
     created_by: trigger?.created_by ?? displayName(identity.token?.label, member.username),
-    permissioned_as: runs_as?.permissioned_as ?? actsAs(identity, member),
-    email: runs_as?.email ?? identity.email,
-    started_by: runs_as ? identity.email : null,
+    ...runsAs(ctx, submission),
     created_at: when.now,
     scheduled_for: when.scheduled_for,
     started_at: when.direct ? when.now : null,
