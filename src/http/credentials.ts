@@ -8,22 +8,57 @@ export interface Site {
   readonly origin: string | undefined;
 }
 
+/** Headers that speak for the caller: no script is told of them, and nothing of them is stored. */
+export const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
+  "authorization",
+  "cookie",
+  "proxy-authorization",
+]);
+
+/** The query parameter that speaks for the caller. */
+export const TOKEN_PARAMETER = "token";
+
+/** What the session's cookie is worth to an operation; `last`: a token in the query counts before it. */
+export type CookieRule = "counts" | "last" | "ignored";
+
 /**
  * `Authorization: Bearer X` (RFC 6750 §2.1), then the cookie `token`, then the query parameter `token`.
  * @param search the query string with its `?`, or ""
  * @param site decides whether the cookie speaks for its owner; left out, that has been decided already
  */
-export function readToken(request: Request, search: string, site?: Site): string | undefined {
-  const { headers } = request;
+export function readToken(
+  request: Request,
+  search: string,
+  site?: Site,
+  rule: CookieRule = "counts",
+): string | undefined {
+  const bearer = bearerOf(request);
+  if (bearer !== undefined || rule === "ignored") return bearer ?? queryToken(search);
+  const asked = rule === "last" ? queryToken(search) : undefined;
+  return asked ?? cookieToken(request, site) ?? queryToken(search);
+}
+
+/** Whether a request brings a token that no browser adds by itself. */
+export function bringsToken(request: Request): boolean {
+  return bearerOf(request) !== undefined || queryToken(new URL(request.url).search) !== undefined;
+}
+
+function bearerOf({ headers }: Request): string | undefined {
   const authorization = headers.get("authorization");
-  if (authorization !== null && /^bearer /i.test(authorization)) return authorization.slice(7).trim();
-  const cookie = headers.get("cookie");
-  if (cookie !== null) {
-    const value = cookieValue(cookie, "token");
-    if (value && !(site && isFromElsewhere(request, site))) return value;
-  }
-  if (search.includes("token=")) return new URLSearchParams(search).get("token") ?? undefined;
-  return undefined;
+  if (authorization === null || !/^bearer /i.test(authorization)) return undefined;
+  return authorization.slice(7).trim();
+}
+
+function queryToken(search: string): string | undefined {
+  if (!search.includes(`${TOKEN_PARAMETER}=`)) return undefined;
+  return new URLSearchParams(search).get(TOKEN_PARAMETER) ?? undefined;
+}
+
+function cookieToken(request: Request, site: Site | undefined): string | undefined {
+  const cookie = request.headers.get("cookie");
+  if (cookie === null) return undefined;
+  const value = cookieValue(cookie, "token");
+  return value && !(site && isFromElsewhere(request, site)) ? value : undefined;
 }
 
 /**

@@ -50,7 +50,7 @@ export function createFrontDoor(app: App, site: Site): FrontDoor {
       if (op.access !== "anyone") {
         return async (request) => {
           await slowDown(request);
-          throw refusal(request, site);
+          throw refusal(op, request, site);
         };
       }
       // A login that another site sends would leave its own session behind (login CSRF). Signed links are asked for
@@ -70,7 +70,12 @@ export function createFrontDoor(app: App, site: Site): FrontDoor {
   };
 }
 
-function refusal(request: Request, site: Site): Unauthorized {
+function refusal(op: Operation, request: Request, site: Site): Unauthorized {
+  if (op.cookie === "ignored" && request.headers.has("cookie")) {
+    return new Unauthorized("a valid token is needed: a cookie alone starts and changes nothing by GET", {
+      hint: "send the token in the header `Authorization: Bearer …`, or call by POST",
+    });
+  }
   if (!request.headers.has("cookie") || !isFromElsewhere(request, site)) {
     return new Unauthorized("a valid token is needed");
   }

@@ -4,6 +4,7 @@
  */
 import { z } from "zod";
 import type { Context, UserContext, WorkspaceContext } from "../context.ts";
+import type { CookieRule } from "./credentials.ts";
 
 export type Method = "GET" | "POST" | "DELETE" | "PUT" | "PATCH";
 
@@ -109,6 +110,11 @@ export interface Declaration<A extends Access, P extends string, Q, B, R> {
   cors?: boolean | "any method";
   /** Asked for all the time by probes, and cheap: calls without known credentials are not counted. */
   uncounted?: boolean;
+  /**
+   * What the session's cookie is worth. A browser sends it along with any link: where a GET changes something, or starts
+   * a script, it must be `ignored`.
+   */
+  cookie?: CookieRule;
   /** A page for people: its path stands at the root, not below /api, and it is no part of the described interface. */
   page?: boolean;
   run: (ctx: ContextOf<A>, input: Input<P, Q, B>) => Promise<R> | R;
@@ -131,6 +137,7 @@ export interface Operation {
   ownWrites?: boolean | undefined;
   cors?: boolean | "any method" | undefined;
   uncounted?: boolean | undefined;
+  cookie?: CookieRule | undefined;
   page?: boolean | undefined;
   run: (ctx: never, input: never) => unknown;
 }

@@ -166,7 +166,7 @@ function toHandler(
       for (const name in parameters) input[name] = decode(parameters[name]!);
       let identity = identify?.();
       if (!identity) {
-        const token = readToken(request, search, site);
+        const token = readToken(request, search, site, op.cookie);
         if (token !== undefined) {
           const found = hooks.resolveToken(app, token);
           identity =

@@ -10,8 +10,8 @@ import { canceledResult } from "../features/jobs/canceled.ts";
 import { entrypointOf, versionWith, withoutOverride } from "../features/jobs/entrypoints.ts";
 import { jobEnvironment, withCustom } from "../features/jobs/environment.ts";
 import { followReferences, mayRefer, withPinned } from "../features/jobs/references.ts";
-import { failureMark } from "../features/jobs/response-control.ts";
 import { loadImports, resolveImports } from "../features/scripts/imports.ts";
+import { endByResult } from "../features/jobs/response-control.ts";
 import { deployedByHash } from "../features/scripts/versions.ts";
 import { customEnvironment } from "../features/workspaces/environment.ts";
 import { analyseScript } from "../languages/analyse.ts";
@@ -207,13 +207,14 @@ async function toEnding(
   switch (outcome.kind) {
     case "success": {
       const result = await output.resultWithStream(outcome.result);
-      const mark = failureMark(result);
+      const { failed, fault } = endByResult(result);
+      const ran = { mem_peak_kb: outcome.mem_peak_kb, preprocessed_args: outcome.preprocessed_args };
+      if (fault !== undefined) return { ...failure({ name: "InvalidControlKey", message: fault }), ...ran };
       return {
-        status: mark === undefined ? "success" : "failure",
+        status: failed ? "failure" : "success",
         result,
-        mem_peak_kb: outcome.mem_peak_kb,
-        preprocessed_args: outcome.preprocessed_args,
-        also: job.cache_ttl && mark === undefined ? (tx) => cacheResult(app, tx, job, result) : undefined,
+        ...ran,
+        also: job.cache_ttl && !failed ? (tx) => cacheResult(app, tx, job, result) : undefined,
       };
     }
     case "failure":

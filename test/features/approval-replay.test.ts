@@ -17,7 +17,11 @@ beforeAll(async () => {
   await expectOk(admin("POST", "/w/acme/groups/create", { name: "payers" }));
   await expectOk(admin("POST", "/w/acme/groups/adduser/payers", { username: "boss" }));
   await expectOk(
-    admin("POST", "/w/acme/folders/create", { name: "pay", extra_perms: { "g/all": false }, owners: ["u/admin"] }),
+    admin("POST", "/w/acme/folders/create", {
+      name: "pay",
+      extra_perms: { "g/all": false },
+      owners: ["u/admin"],
+    }),
   );
 });
 afterAll(() => server.stop());
@@ -45,7 +49,13 @@ async function push(modules: object[], more: object = {}): Promise<string> {
   const path = `f/pay/flow_${++count}`;
   const on_behalf_of_email = "admin_acme@example.org";
   await expectOk(
-    admin("POST", "/w/acme/flows/create", { path, summary: "", value: { modules }, on_behalf_of_email, ...more }),
+    admin("POST", "/w/acme/flows/create", {
+      path,
+      summary: "",
+      value: { modules },
+      on_behalf_of_email,
+      ...more,
+    }),
   );
   return path;
 }
@@ -84,9 +94,7 @@ const restart = async (by: Ask, id: string, from: string, args?: object) =>
 
 beforeAll(async () => {
   for (const name of ["u/ann", "u/boss", "u/olga"]) {
-    await expectOk(
-      admin("POST", "/w/acme/acls/add/folder/pay", { owner: name, write: false }),
-    );
+    await expectOk(admin("POST", "/w/acme/acls/add/folder/pay", { owner: name, write: false }));
   }
 });
 
@@ -168,7 +176,10 @@ describe("an approval that anybody may give", () => {
     const value = { type: "forloopflow", iterator: js("[1, 2]"), skip_failures: false, modules };
     const path = await push([{ id: "loop", value }]);
     const run = await approved(path, ann);
-    await until(async () => ((await get(run)).flow_status.modules[0].flow_jobs?.length === 2 ? true : undefined), "the second");
+    await until(
+      async () => ((await get(run)).flow_status.modules[0].flow_jobs?.length === 2 ? true : undefined),
+      "the second",
+    );
     const frame = await frameThatAsks(run);
     const { modules: own, step } = (await get(frame)).flow_status;
     const url = (await expectOk(admin("GET", `${jobs}/resume_urls/${own[step].job}/1`))).json().resume;

@@ -124,7 +124,7 @@ describe("logging in", () => {
     const { ask } = await server.user(`link${Bun.hash(String(rd))}`);
     const token = (await expectOk(ask("POST", "/users/tokens/create", {}))).text;
     const url = `${server.url}/api/auth/logout${rd === undefined ? "" : `?rd=${encodeURIComponent(rd)}`}`;
-    const answer = await fetch(url, { headers: { cookie: `token=${token}` }, redirect: "manual" });
+    const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` }, redirect: "manual" });
     expect(answer.status).toBe(status);
     if (location !== undefined) expect(answer.headers.get("location")).toBe(server.url + location);
     expect((await whoami(token)).status).toBe(status === 400 ? 200 : 401);

@@ -2,6 +2,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Context, WorkspaceContext } from "../../context.ts";
 import { BadRequest, Forbidden, Internal, NotFound, SvcError, Unauthorized } from "../../errors.ts";
+import { bringsToken } from "../../http/credentials.ts";
 import { sha256 } from "../../lib/ids.ts";
 import { verifiedRequest } from "../jobs/signatures.ts";
 import { resolveTarget, targetAt } from "../jobs/target.ts";
@@ -165,11 +166,19 @@ async function secretOf(
   }
 }
 
+/** A method that browsers use for any link. */
+function isReading({ method }: Request): boolean {
+  return method === "GET" || method === "HEAD";
+}
+
 /** The caller must be a member who may see the route, and run what it runs. */
 async function requireRights(ctx: Context, route: HttpTrigger): Promise<void> {
   const { identity } = ctx.caller;
   const { workspace_id, path } = route;
   if (!identity) throw new Unauthorized("this route asks for a valid token");
+  if (!route.static_asset_config && isReading(ctx.request) && !bringsToken(ctx.request)) {
+    throw new Unauthorized("this route asks for a valid token: a cookie alone starts nothing by GET");
+  }
   const bound = identity.token?.workspace_id;
   if (bound !== undefined && bound !== workspace_id) {
     throw new Unauthorized("the token is bound to another workspace");

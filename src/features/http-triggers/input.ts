@@ -35,7 +35,11 @@ export async function inputOf(
   const { request } = source;
   const isEvent = preprocessor !== undefined && takesEvent(preprocessor);
   const payload = await readPayload(source, { raw: route.raw_string, exact: isEvent });
-  const body = toArguments(payload, request, { raw: route.raw_string, wrap_body: route.wrap_body });
+  const body = toArguments(payload, request, {
+    raw: route.raw_string,
+    wrap_body: route.wrap_body,
+    secret_header,
+  });
   const query = queryOf(request);
   const args = withNames(body, query, params);
   if (!preprocessor) return { args };

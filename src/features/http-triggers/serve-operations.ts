@@ -13,6 +13,8 @@ const answering = (name: string, method: Method) =>
     scope: false,
     bound: true,
     cors: "any method",
+    // Which routes it counts for is said where a route asks for a token.
+    cookie: "last",
     ownWrites: true,
     summary: `Answer a ${method} to a route of somebody's choosing`,
     responds: responds.raw("application/json", "what the route's script or flow answers, or a file"),

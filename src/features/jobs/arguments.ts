@@ -6,6 +6,7 @@
 import { isUtf8 } from "node:buffer";
 import type { WorkspaceContext } from "../../context.ts";
 import { BadRequest } from "../../errors.ts";
+import { CREDENTIAL_HEADERS, TOKEN_PARAMETER } from "../../http/credentials.ts";
 import { readBytes, readText } from "../../http/input.ts";
 import { binaryMetadata, isBinaryEvent, structuredEvent } from "./cloud-events.ts";
 import { readForm } from "./form-data.ts";
@@ -17,6 +18,8 @@ export interface ArgumentOptions {
   raw: boolean;
   /** Names of headers to pass on, comma separated. */
   include_header?: string | undefined;
+  /** A header that proved who calls, which is passed on by no name. */
+  secret_header?: string | undefined;
   /** Names of query parameters to pass on, comma separated. */
   include_query?: string | undefined;
   /** GET: JSON text of the arguments, base64 or base64url. */
@@ -185,12 +188,15 @@ function extrasOf(
   // Without a prototype every name is an ordinary one.
   const extras: Record<string, string> = Object.create(null);
   for (const name of [...names(always), ...names(options.include_header)].filter(isHeaderName)) {
-    const value = request.headers.get(name);
+    const isSecret =
+      CREDENTIAL_HEADERS.has(name.toLowerCase()) || name.toLowerCase() === options.secret_header;
+    const value = isSecret ? null : request.headers.get(name);
     if (value !== null) extras[name.toLowerCase().replaceAll("-", "_")] = value;
   }
   if (options.include_query) {
     const query = new URL(request.url).searchParams;
     for (const name of names(options.include_query)) {
+      if (name === TOKEN_PARAMETER) continue;
       const value = query.getAll(name).at(-1);
       if (value !== undefined) extras[name] = value;
     }

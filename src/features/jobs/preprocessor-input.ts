@@ -2,14 +2,12 @@
  * What a preprocessor is handed of a webhook request. It tells by its own parameters which of two things it takes: a
  * single parameter `event` is given the request, any others the arguments by name, and beside them `wm_trigger`.
  */
+import { CREDENTIAL_HEADERS, TOKEN_PARAMETER } from "../../http/credentials.ts";
 import type { ParameterBinding } from "../../runner/types.ts";
 import { type ArgumentOptions, type Payload, readPayload, type Source, toArguments } from "./arguments.ts";
 import type { Runnable } from "./target.ts";
 
 const KIND = "webhook";
-
-/** They speak for the caller towards this service, and are none of the script's business. */
-const CREDENTIALS = new Set(["authorization", "cookie", "proxy-authorization"]);
 
 export interface Preprocessed {
   /** The arguments as they would be without a preprocessor: what the job shows until it has run. */
@@ -62,11 +60,13 @@ function eventOf(request: Request, payload: Payload) {
 
 /** What a request's headers tell a script: all but credentials. @param but the name of another one that is none of it */
 export function headersOf(request: Request, but?: string): Record<string, string> {
-  const told = [...request.headers].filter(([name]) => !CREDENTIALS.has(name) && name !== but);
+  const told = [...request.headers].filter(([name]) => !CREDENTIAL_HEADERS.has(name) && name !== but);
   return Object.fromEntries(told);
 }
 
 /** The same of its query: all but the caller's token. */
 export function queryOf(request: Request): Record<string, string> {
-  return Object.fromEntries([...new URL(request.url).searchParams].filter(([name]) => name !== "token"));
+  return Object.fromEntries(
+    [...new URL(request.url).searchParams].filter(([name]) => name !== TOKEN_PARAMETER),
+  );
 }

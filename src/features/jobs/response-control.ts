@@ -1,8 +1,7 @@
 /** What a script may say about the HTTP answer of a synchronous call: contract §4.11. */
 import { Internal } from "../../errors.ts";
-import { control, PREFIXES } from "../../lib/control-keys.ts";
-
-const MARKS = PREFIXES.map((prefix) => `"${prefix}`);
+import { control, controlFault, controlledResult } from "../../lib/control-keys.ts";
+import { addHeaders, setHeader } from "./answer-headers.ts";
 
 const JSON_TYPE = "application/json";
 
@@ -13,43 +12,44 @@ const JSON_TYPE = "application/json";
  */
 export function resultResponse(result: string, options: { failed: boolean; errorStatus: number }): Response {
   const status = options.failed ? options.errorStatus : 200;
-  if (result.startsWith("{") && MARKS.some((mark) => result.includes(mark))) {
-    const value = JSON.parse(result) as Record<string, unknown>;
-    const controlled = controlledResponse(value, status);
-    if (controlled) return controlled;
-  }
+  const value = controlledResult(result);
+  if (value) return controlledResponse(value, status);
   return new Response(result, { status, headers: { "content-type": JSON_TYPE } });
 }
 
-/** The string under `wm_failure`, which marks a run that returned normally as failed. */
-export function failureMark(result: string): string | undefined {
-  if (!result.startsWith("{") || !result.includes("_failure")) return undefined;
-  const mark = control(JSON.parse(result) as Record<string, unknown>, "failure");
-  return typeof mark === "string" ? mark : undefined;
+/** What a run that returned normally says of its own end: that it has failed, or something that cannot be followed. */
+export function endByResult(result: string): { failed: boolean; fault?: string | undefined } {
+  const value = controlledResult(result);
+  if (!value) return { failed: false };
+  return { failed: control(value, "failure") !== undefined, fault: controlFault(value) };
 }
 
-function controlledResponse(value: Record<string, unknown>, normal: number): Response | undefined {
-  const status = control(value, "status_code");
-  const type = control(value, "content_type");
-  const headers = control(value, "headers");
+/** @throws Internal */
+function controlledResponse(value: Record<string, unknown>, normal: number): Response {
+  const fault = controlFault(value);
+  if (fault !== undefined) throw new Internal(fault);
+  const status = control(value, "status_code") as number | undefined;
+  const type = control(value, "content_type") as string | undefined;
+  const headers = control(value, "headers") as Record<string, string> | undefined;
   const encoding = control(value, "content_transfer_encoding");
-  const failure = control(value, "failure");
-  const isHeaders = typeof headers === "object" && headers !== null && !Array.isArray(headers);
-  // A key whose value has the wrong type is ordinary JSON, as existing scripts rely on.
-  const known =
-    typeof status === "number" || typeof type === "string" || isHeaders || typeof failure === "string";
-  if (!known && encoding === undefined) return undefined;
 
   const answer = new Headers();
-  if (isHeaders) addHeaders(answer, headers as Record<string, unknown>);
-  const has = Object.hasOwn(value, "result");
-  const code = typeof status === "number" ? checkStatus(status) : has ? normal : 204;
+  if (headers) addHeaders(answer, headers);
+  const said = Object.hasOwn(value, "result") ? { result: value.result } : failureOf(value);
+  const code = status === undefined ? (said ? normal : 204) : checkStatus(status);
   const body =
-    encoding === undefined ? plainBody(value.result, has) : decodedBody(value.result, encoding, type);
-  if (typeof type === "string") setHeader(answer, "content-type", type);
+    encoding === undefined ? said && plainBody(said.result) : decodedBody(value.result, encoding, type);
+  if (type !== undefined) setHeader(answer, "content-type", type);
   else if (!answer.has("content-type")) answer.set("content-type", JSON_TYPE);
   contain(answer);
   return new Response(mayHaveBody(code) ? body : null, { status: code, headers: answer });
+}
+
+/** What a run that says it has failed tells its caller, where it gives no `result`: its error, as any other's. */
+function failureOf(value: Record<string, unknown>): { result: unknown } | undefined {
+  const message = control(value, "failure");
+  if (message === undefined) return undefined;
+  return { result: { error: value.error ?? { name: "Error", message } } };
 }
 
 /**
@@ -66,8 +66,7 @@ function contain(answer: Headers): void {
   );
 }
 
-function plainBody(result: unknown, has: boolean): string | null {
-  if (!has) return null;
+function plainBody(result: unknown): string {
   return typeof result === "string" ? result : JSON.stringify(result);
 }
 
@@ -101,26 +100,4 @@ function checkStatus(status: number): number {
 
 function mayHaveBody(status: number): boolean {
   return status !== 204 && status !== 205 && status !== 304;
-}
-
-function addHeaders(answer: Headers, headers: Record<string, unknown>): void {
-  for (const [name, value] of Object.entries(headers)) {
-    if (typeof value !== "string") throw new Internal(`wm_headers: the value of ${name} must be a string`);
-    if (name.toLowerCase() === "set-cookie" && /^[\s=]*token\s*(=|;|$)/i.test(value)) {
-      throw new Internal(
-        "wm_headers: a script may not set the cookie `token`, which is the server's session",
-      );
-    }
-    setHeader(answer, name, value);
-  }
-}
-
-function setHeader(answer: Headers, name: string, value: string): void {
-  try {
-    answer.set(name, value);
-  } catch {
-    throw new Internal(
-      `wm_headers: ${JSON.stringify(name)} with this value is not a valid header (RFC 9110 §5)`,
-    );
-  }
 }

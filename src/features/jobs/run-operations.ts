@@ -193,6 +193,7 @@ function runForms<const S extends string>({ segment, name, what, audit, target }
       ...sync,
       name: `runWaitResult${name}Get`,
       method: "GET",
+      cookie: "ignored",
       summary: `Run ${what} with a base64 payload and answer its result`,
     }),
     stream: operation({
@@ -206,6 +207,7 @@ function runForms<const S extends string>({ segment, name, what, audit, target }
       ...streaming,
       name: `runAndStream${name}Get`,
       method: "GET",
+      cookie: "ignored",
       summary: `Run ${what} with a base64 payload and stream its updates`,
     }),
   };

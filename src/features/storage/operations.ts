@@ -100,6 +100,7 @@ export const deleteFile = operation({
 export const moveFile = operation({
   name: "moveS3File",
   method: "GET",
+  cookie: "ignored",
   path: `${base}/move_s3_file`,
   access: "member",
   scope: { domain: "job_helpers", action: "write" },

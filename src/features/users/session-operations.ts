@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Context } from "../../context.ts";
-import { BadRequest } from "../../errors.ts";
+import { BadRequest, Unauthorized } from "../../errors.ts";
 import { readToken } from "../../http/credentials.ts";
 import { type Operation, operation, responds, seconds } from "../../http/operation.ts";
 import { revokeToken } from "../tokens/service.ts";
@@ -54,12 +54,17 @@ export const logoutByLink = operation({
   path: "/auth/logout",
   access: "anyone",
   scope: false,
-  summary: "The same for a link: goes on to `rd`, an address of this instance",
+  cookie: "ignored",
+  summary:
+    "The same by GET, where the token stands in the header or the URL: goes on to `rd`, an address of this instance",
   query: z.object({ rd: z.string().optional() }),
   responds: responds.raw("text/plain", "confirmation, or 307 to `rd`"),
   audit: LOGOUT,
   run: async (ctx, { query: { rd } }) => {
     const location = rd === undefined ? undefined : withinInstance(ctx, rd);
+    if (!ctx.caller.identity) {
+      throw new Unauthorized("a cookie alone logs nobody out by GET: POST /api/auth/logout does");
+    }
     await endPresented(ctx);
     const answer = withCookies("logged out", [sessionCookie(ctx.app, "")], location ? 307 : 200);
     if (location) answer.headers.set("location", location);

@@ -145,6 +145,7 @@ async function stepOf(app: App, job_id: string, runs: ReadonlySet<string>): Prom
 
 async function inBatches<T>(ids: readonly string[], read: (ids: string[]) => PromiseLike<T[]>): Promise<T[]> {
   const rows: T[] = [];
-  for (let at = 0; at < ids.length; at += BATCH_SIZE) rows.push(...(await read(ids.slice(at, at + BATCH_SIZE))));
+  for (let at = 0; at < ids.length; at += BATCH_SIZE)
+    rows.push(...(await read(ids.slice(at, at + BATCH_SIZE))));
   return rows;
 }

@@ -102,6 +102,7 @@ function byLink<const V extends "resume" | "cancel">(verb: V, approved: boolean)
       ...common,
       name: `${verb}SuspendedJobGet`,
       method: "GET",
+      cookie: "ignored",
       summary: `${what} what a step asks for, by a signed link`,
       query: ApproverQuery.extend({ payload: z.string().optional() }),
       run: (ctx, { query, ...link }) => {
