@@ -1,4 +1,4 @@
-/** An approval counts for what it was given for: a run that goes on from an approved one with anything changed asks again. */
+/** What an approval counts for, and in whose name it is given. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Ask, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
 
@@ -196,7 +196,8 @@ describe("an approval that anybody may give", () => {
     const preview = async (body: object) =>
       (await expectOk(ann("POST", `${jobs}/run/preview_flow`, body))).text;
     const run = await preview({ value, args: { order: 1 } });
-    await expectOk(ann("POST", `${jobs}/flow/resume/${(await cameTo(run), run)}`, {}));
+    await cameTo(run);
+    await expectOk(ann("POST", `${jobs}/flow/resume/${run}`, {}));
     await until(async () => ((await get(run)).type === "CompletedJob" ? true : undefined), "the end");
     const restarted_from = { flow_job_id: run, step_id: "pay" };
     const changed = { modules: [asking(open), { ...paying, summary: "other" }] };
@@ -204,5 +205,40 @@ describe("an approval that anybody may give", () => {
     expect(await cameTo(await preview({ value, args, restarted_from }))).toEqual({ result: "paid 1" });
     expect(await cameTo(await preview({ value: changed, args, restarted_from }))).toEqual({ asks: "ask" });
     expect(await cameTo(await preview({ value, args: {}, restarted_from }))).toEqual({ asks: "ask" });
+  });
+});
+
+describe("a link in the name of somebody else", () => {
+  const links = `const { BASE_INTERNAL_URL: at, WM_TOKEN: token } = process.env;
+    const sign = async (job: string, by: string) => {
+      const url = at + "/api/w/acme/jobs/resume_urls/" + job + "/1?approver=" + by;
+      return (await fetch(url, { headers: { authorization: "Bearer " + token } })).status;
+    };`;
+
+  test("is made by a script of the flow and by the flow's owners, not by whoever started it", async () => {
+    const code = `${links} export const main = () => sign(process.env.WM_JOB_ID!, "boss")`;
+    const asks = script("ask", code, {}, { suspend: { required_events: 2 } });
+    const told = script("told", "export const main = (a: number) => a", { a: js("results.ask") });
+    const id = await start(await push([asks, told]), ann);
+    await cameTo(id);
+    const job = (await get(id)).flow_status.modules[0].job;
+    for (const path of ["resume_urls", "job_signature"]) {
+      const signed = (by: Ask, approver?: string) =>
+        by("GET", `${jobs}/${path}/${job}/1${approver ? `?approver=${approver}` : ""}`);
+      const refused = await signed(ann, "boss");
+      expect([refused.status, refused.text]).toEqual([403, expect.stringContaining("owners")]);
+      for (const own of ["ann", "ann@example.org", undefined])
+        expect((await signed(ann, own)).status).toBe(200);
+      expect((await signed(admin, "boss")).status).toBe(200);
+    }
+    // A job of one's own is no script of the flow, whatever it says it belongs to.
+    const content = `${links} export const main = (job: string) => sign(job, "boss")`;
+    const body = { language: "bun", content, args: { job } };
+    const query = `?root_job=${id}&parent_job=${id}`;
+    const own = (await expectOk(ann("POST", `${jobs}/run/preview${query}`, body))).text;
+    expect(await cameTo(own)).toEqual({ result: 403 });
+    await expectOk(admin("POST", `${jobs}/flow/resume/${id}`, {}));
+    await expectOk(admin("POST", `${jobs}/flow/resume/${id}`, {}));
+    expect(await cameTo(id)).toEqual({ result: 200 });
   });
 });

@@ -256,20 +256,22 @@ test("an app that everybody may see is found by its secret or by the path an adm
 test("themes are public, other resources are not", async () => {
   await using server = await startTestServer();
   const { ask } = await server.workspace();
-  for (const path of ["f/app_themes/dark", "u/admin/secret"]) {
+  for (const [path, resource_type] of [
+    ["f/app_themes/dark", "app_theme"],
+    ["f/app_themes/bucket", "s3"],
+    ["u/admin/secret", "app_theme"],
+  ]) {
     await expectOk(
-      ask("POST", "/w/acme/resources/create", {
-        path,
-        value: { color: "black" },
-        resource_type: "app_theme",
-      }),
+      ask("POST", "/w/acme/resources/create", { path, value: { color: "black" }, resource_type }),
     );
   }
   const nobody = server.as(undefined);
   expect((await nobody("GET", "/w/acme/apps_u/public_resource/f/app_themes/dark")).json()).toEqual({
     color: "black",
   });
-  expect((await nobody("GET", "/w/acme/apps_u/public_resource/f/app_themes/none")).status).toBe(404);
+  for (const name of ["none", "bucket"]) {
+    expect((await nobody("GET", `/w/acme/apps_u/public_resource/f/app_themes/${name}`)).status).toBe(404);
+  }
   expect((await nobody("GET", "/w/acme/apps_u/public_resource/u/admin/secret")).status).toBe(400);
 });
 

@@ -88,7 +88,8 @@ describe("signed links", () => {
     const { workspaceHmac } = await import("../../src/features/workspaces/secrets.ts");
     const { app } = server.server;
     const bytes = Buffer.from(`${job.replaceAll("-", "")}00000007`, "hex");
-    const right = async (text: string) => (await workspaceHmac(app, "acme", [bytes, text])).toString("hex");
+    const right = async (text: string) =>
+      (await workspaceHmac(app, "acme", "approval", [bytes, text])).toString("hex");
     expect(await given()).toBe(await right(""));
     expect(await given("ann")).toBe(await right("ann"));
     expect(await given()).not.toBe(await given("ann"));

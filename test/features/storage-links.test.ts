@@ -37,12 +37,15 @@ const linkOf = ({ s3, storage = "_default_", presigned }: Record<string, string>
 const follow = (link: string, headers = {}) => server.as(undefined)("GET", link, undefined, headers);
 
 test("a link shows its file to anybody, as it is or in part", async () => {
+  const dev = await server.member("acme", "dev");
   const op = await server.member("acme", "op", "operator");
   const objects = [
     { s3: "in/a b.txt", filename: "a.txt" },
     { s3: "in/c.txt", storage: "other" },
   ];
-  const signed = await sign(objects, {}, op.ask);
+  const signed = await sign(objects, {}, dev.ask);
+  const refused = await op.ask("POST", `${w}/apps/sign_s3_objects`, { s3_objects: objects });
+  expect([refused.status, refused.text]).toEqual([403, expect.stringContaining("operators do not sign")]);
   const presigned = expect.stringMatching(/^exp=\d+&sig=[0-9a-f]{64}$/);
   expect(signed).toEqual(objects.map((each) => ({ ...each, presigned })));
   const read = await Promise.all(signed.map((each: never) => follow(linkOf(each))));
@@ -53,7 +56,7 @@ test("a link shows its file to anybody, as it is or in part", async () => {
   const part = await follow(linkOf(signed[0]), { range: "bytes=1-2" });
   expect([part.status, part.text]).toEqual([206, "in"]);
   const [row] = (await ask("GET", `${w}/audit/list?operation=job_helpers.sign_s3_objects`)).json();
-  expect(row).toMatchObject({ username: "op", resource: "in/a b.txt, in/c.txt" });
+  expect(row).toMatchObject({ username: "dev", resource: "in/a b.txt, in/c.txt" });
 });
 
 test("it shows nothing else", async () => {

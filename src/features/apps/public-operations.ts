@@ -17,13 +17,15 @@ import { type AppRow, apps } from "./tables.ts";
 
 /** The one folder whose resources everybody may read: what public apps look like. */
 const THEMES = "f/app_themes/";
+/** The one type of resource that is public there: whatever else is kept in the folder is its members'. */
+const THEME_TYPE = "app_theme";
 
-/** `<id>-<signature>`: HMAC-SHA256 with the workspace's key, in hex. */
+/** `<id>-<signature>`: HMAC-SHA256, in hex. */
 async function secretOf(
   app: App,
   { workspace_id, id }: Pick<AppRow, "workspace_id" | "id">,
 ): Promise<string> {
-  const signature = await workspaceHmac(app, workspace_id, [`public app ${id}`]);
+  const signature = await workspaceHmac(app, workspace_id, "public app", [String(id)]);
   return `${id}-${signature.toString("hex")}`;
 }
 
@@ -124,7 +126,13 @@ const getPublicResource = operation({
     const [row] = await ctx.app.db.read
       .select({ value: resources.value })
       .from(resources)
-      .where(and(eq(resources.workspace_id, workspace), eq(resources.path, path)));
+      .where(
+        and(
+          eq(resources.workspace_id, workspace),
+          eq(resources.path, path),
+          eq(resources.resource_type, THEME_TYPE),
+        ),
+      );
     if (!row) throw new NotFound(`resource ${path} in workspace ${workspace}`);
     return row.value;
   },

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type Operation, operation, optional, responds } from "../../http/operation.ts";
 import { download } from "./download.ts";
 import { checkLink, signLink } from "./links.ts";
-import { DEFAULT_STORAGE, openConfigured } from "./service.ts";
+import { DEFAULT_STORAGE, openConfigured, refuseOperators } from "./service.ts";
 import { checkKey } from "./store.ts";
 
 const MOST = 1000;
@@ -29,6 +29,7 @@ export const signObjects = operation({
   ),
   audit: { operation: "job_helpers.sign_s3_objects", action_kind: "Execute" },
   run: async (ctx, { workspace, body: { s3_objects, expiry_secs } }) => {
+    refuseOperators(ctx, "sign links to files");
     const signed = [];
     for (const { s3, storage, ...more } of s3_objects) {
       const key = checkKey(s3);

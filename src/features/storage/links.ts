@@ -30,7 +30,7 @@ export async function signLink(app: App, file: Linked, lasts_s: number = USUAL_S
 /** It ends with the workspace's key too. */
 function digest(app: App, { workspace_id, storage, key }: Linked, exp: number): Promise<Buffer> {
   const said = JSON.stringify([storage || DEFAULT_STORAGE, key, exp]);
-  return workspaceHmac(app, workspace_id, [`link to a stored file ${said}`]);
+  return workspaceHmac(app, workspace_id, "stored file", [said]);
 }
 
 /**

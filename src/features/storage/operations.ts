@@ -1,10 +1,11 @@
 import { z } from "zod";
+import { Forbidden, NotFound } from "../../errors.ts";
 import { readPieces } from "../../http/input.ts";
 import { moment, type Operation, operation, responds, wholeNumber } from "../../http/operation.ts";
 import { checkHeaderValue, download } from "./download.ts";
 import { preview } from "./preview.ts";
-import { openStore, refuseOperators } from "./service.ts";
-import { checkKey, newKey } from "./store.ts";
+import { isOperatorThemselves, openStore, refuseOperators } from "./service.ts";
+import { checkKey, newKey, type ObjectStore } from "./store.ts";
 
 const base = "/w/{workspace}/job_helpers" as const;
 
@@ -34,6 +35,15 @@ const FilePreview = z.object({
   content: z.string().optional(),
 });
 
+/** @throws Forbidden where there is a file already */
+async function refuseKnown(store: ObjectStore, key: string): Promise<void> {
+  const known = await store.get(key).catch((cause) => {
+    if (cause instanceof NotFound) return undefined;
+    throw cause;
+  });
+  if (known) throw new Forbidden(`operators do not overwrite files directly: there is a file ${key}`);
+}
+
 export const uploadFile = operation({
   name: "fileUpload",
   method: "POST",
@@ -56,6 +66,7 @@ export const uploadFile = operation({
     checkHeaderValue("content_disposition", content_disposition);
     const file_key = query.file_key ? checkKey(query.file_key) : newKey(query.file_extension);
     const store = await openStore(ctx, query);
+    if (query.file_key && isOperatorThemselves(ctx)) await refuseKnown(store, file_key);
     const limit = ctx.app.config.max_upload_mb * MB || Number.MAX_SAFE_INTEGER;
     await store.put(file_key, readPieces(ctx.request, limit), { content_type, content_disposition });
     await ctx.write({ resource: file_key }, async () => {});
@@ -88,7 +99,7 @@ export const deleteFile = operation({
   responds: responds.text("confirmation"),
   audit: { operation: "job_helpers.delete_s3_file", action_kind: "Delete" },
   run: async (ctx, { query }) => {
-    refuseOperators(ctx);
+    refuseOperators(ctx, "move or delete files");
     const store = await openStore(ctx, query);
     await store.delete(checkKey(query.file_key));
     await ctx.write({ resource: query.file_key }, async () => {});
@@ -109,7 +120,7 @@ export const moveFile = operation({
   responds: responds.text("confirmation"),
   audit: { operation: "job_helpers.move_s3_file", action_kind: "Update" },
   run: async (ctx, { query }) => {
-    refuseOperators(ctx);
+    refuseOperators(ctx, "move or delete files");
     const [from, to] = [checkKey(query.src_file_key), checkKey(query.dest_file_key)];
     const store = await openStore(ctx, query);
     await store.move(from, to);

@@ -199,10 +199,12 @@ function toBucket(path: string, value: unknown): S3Resource {
   );
 }
 
-/** Operators run and view: they take files away or to another place only through the jobs they run. */
-export function refuseOperators(ctx: WorkspaceContext): void {
-  const { member, identity } = ctx.caller;
-  if (member.operator && !member.is_admin && !identity.token?.job) {
-    throw new Forbidden("operators do not move or delete files directly");
-  }
+/** Operators run and view: they change files, and give them to others, only through the jobs they run. */
+export function isOperatorThemselves({ caller: { member, identity } }: WorkspaceContext): boolean {
+  return member.operator && !member.is_admin && !identity.token?.job;
+}
+
+/** @param what they do not do, such as `move or delete files` */
+export function refuseOperators(ctx: WorkspaceContext, what: string): void {
+  if (isOperatorThemselves(ctx)) throw new Forbidden(`operators do not ${what} directly`);
 }

@@ -3,7 +3,7 @@
  * that a copied database alone gives nothing away. AES-256-GCM (NIST SP 800-38D): 12 bytes of nonce, the ciphertext,
  * 16 bytes of tag. The workspace's id is bound in as associated data.
  */
-import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from "node:crypto";
 import { eq } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import type { Reader, Tx } from "../../database/database.ts";
@@ -281,16 +281,23 @@ export function keyChanged(
   if (!keep) keysOf(app).get(workspace_id)!.previous = undefined;
 }
 
+/** What texts are signed for; each has a key of its own, so that no signature says anything elsewhere. */
+export type SigningPurpose = "approval" | "stored file" | "public app";
+
 /**
- * HMAC-SHA256 (RFC 2104) over the pieces, keyed with the text of the workspace's key.
+ * HMAC-SHA256 (RFC 2104) over the pieces, with a key derived from the workspace's for this purpose alone (HKDF-SHA256,
+ * RFC 5869).
  * @throws NotFound for an unknown workspace
  */
 export async function workspaceHmac(
   app: App,
   workspace_id: string,
+  purpose: SigningPurpose,
   pieces: readonly (string | Uint8Array)[],
 ): Promise<Buffer> {
-  const hmac = createHmac("sha256", (await keyOf(app, workspace_id)).text);
+  const { text } = await keyOf(app, workspace_id);
+  const key = hkdfSync("sha256", text, workspace_id, `svc signing ${purpose}`, 32);
+  const hmac = createHmac("sha256", Buffer.from(key));
   for (const piece of pieces) hmac.update(piece);
   return hmac.digest();
 }

@@ -12,7 +12,8 @@ import { approversOf, flowFacts } from "../run/status.ts";
 import { flowUserStates } from "../tables.ts";
 import { answer, approveAsOwner, REFUSES, RESUMES } from "./answer.ts";
 import { askedBy, requireMaySee } from "./asked.ts";
-import { checkSignature, type Request, requestOf, sign } from "./signature.ts";
+import { signFor } from "./links.ts";
+import { checkSignature, requestOf } from "./signature.ts";
 
 const base = "/w/{workspace}/jobs" as const;
 const open = "/w/{workspace}/jobs_u" as const;
@@ -22,12 +23,6 @@ const read = { domain: "jobs", action: "read" } as const;
 const write = { domain: "jobs", action: "write" } as const;
 
 const ApproverQuery = z.object({ approver: z.string().optional() });
-
-/** Who may see a job may make links for it. */
-async function signFor(ctx: Context, workspace: string, request: Request): Promise<string> {
-  await getJob(ctx, workspace, request.job_id);
-  return sign(ctx.app, workspace, request);
-}
 
 const getJobSignature = operation({
   name: "createJobSignature",

@@ -39,7 +39,7 @@ function digest(app: App, workspace_id: string, { job_id, resume_id, approver }:
   const number = Buffer.alloc(4);
   number.writeUInt32BE(resume_id);
   const job = Buffer.from(job_id.replaceAll("-", ""), "hex");
-  return workspaceHmac(app, workspace_id, [job, number, approver ?? ""]);
+  return workspaceHmac(app, workspace_id, "approval", [job, number, approver ?? ""]);
 }
 
 /** @throws Unauthorized, also for a workspace that there is not: a stranger learns nothing of either */
