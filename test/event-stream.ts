@@ -20,8 +20,16 @@ export interface JobEvent {
 
 const FRAME = /^data: (.*)$/;
 
-/** The events as they arrive. @throws when a frame is anything but one `data:` line of JSON */
-export async function* eventsOf(response: Response): AsyncGenerator<JobEvent> {
+const COMMENT = /^: (\w+)$/;
+
+/**
+ * The events as they arrive; with `comments`, these too, as `: text`.
+ * @throws when a frame is anything but one `data:` line of JSON or a comment, and for an event of another type
+ */
+export async function* eventsOf(
+  response: Response,
+  { comments } = { comments: false },
+): AsyncGenerator<JobEvent> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   // The last event of a long stream holds all of it, and comes in many parts.
   let parts: string[] = [];
@@ -32,9 +40,15 @@ export async function* eventsOf(response: Response): AsyncGenerator<JobEvent> {
     const frames = parts.join("").split("\n\n");
     parts = [frames.pop()!];
     for (const frame of frames) {
+      if (COMMENT.test(frame)) {
+        if (comments) yield { type: frame };
+        continue;
+      }
       const json = FRAME.exec(frame)?.[1];
       if (json === undefined) throw new Error(`not a frame: ${frame.slice(0, 200)}`);
-      yield JSON.parse(json);
+      const event: JobEvent = JSON.parse(json);
+      if (event.type !== "update") throw new Error(`no update: ${frame.slice(0, 200)}`);
+      yield event;
     }
   }
   const rest = parts.join("");

@@ -1,9 +1,10 @@
 /**
  * Follows a job to its end by the server's events. A stream that ends before the job does is taken up where it was: at
- * once after the server's `timeout` event, with growing patience when the connection broke or the server restarts.
+ * once after the server's comment `timeout`, with growing patience when the connection broke or the server restarts.
  */
 import { withoutHeader } from "../../src/features/jobs/log-header.ts";
 import { getJobUpdateStream } from "../../src/features/jobs/operations.ts";
+import { STREAM_LIMIT } from "../../src/features/jobs/update-events.ts";
 import { CliError } from "../terminal/failure.ts";
 import type { Client } from "../transport.ts";
 
@@ -68,8 +69,8 @@ async function followOnce(
   try {
     for await (const event of events(client, job, seen)) {
       if (event.type === "timeout") return "resume";
-      if (event.type === "notfound") throw new CliError("NotFound", `job ${job.id} is gone`);
-      if (event.type !== "update") continue;
+      // Asked again, the server says what is wrong with the job.
+      if (event.error !== undefined) return "broken";
       if (beganAnew(event, seen)) {
         Object.assign(seen, { log_offset: 0, stream_offset: 0, running: false });
         watcher.again?.();
@@ -86,7 +87,8 @@ async function followOnce(
 }
 
 interface Event {
-  type: string;
+  type: "update" | "timeout";
+  error?: string;
   running?: boolean;
   completed?: boolean;
   new_logs?: string;
@@ -130,7 +132,10 @@ async function* events(client: Client, { workspace, id }: JobRef, seen: Seen): A
       timer.refresh();
       const frames = (rest + decoder.decode(bytes, { stream: true })).split("\n\n");
       rest = frames.pop()!;
-      for (const frame of frames) if (frame.startsWith("data: ")) yield JSON.parse(frame.slice(6)) as Event;
+      for (const frame of frames) {
+        if (frame.startsWith("data: ")) yield JSON.parse(frame.slice(6)) as Event;
+        else if (frame === `: ${STREAM_LIMIT}`) yield { type: "timeout" };
+      }
     }
   } finally {
     clearTimeout(timer);

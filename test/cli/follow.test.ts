@@ -130,7 +130,7 @@ async function openRoad(to: number) {
   return { port, cut, close, open: () => listen(port), [Symbol.asyncDispose]: close };
 }
 
-/** Passes everything on; a stream of events gets the server's `timeout` event after each piece of it. */
+/** Passes everything on; a stream of events gets the server's comment `timeout` after each piece of it. */
 function timeoutProxy(to: string) {
   let timeouts = 0;
   const server = Bun.serve({
@@ -146,7 +146,7 @@ function timeoutProxy(to: string) {
       const { value } = await reader.read();
       await reader.cancel();
       timeouts++;
-      return new Response(`${new TextDecoder().decode(value)}data: {"type":"timeout"}\n\n`, {
+      return new Response(`${new TextDecoder().decode(value)}: timeout\n\n`, {
         headers: { "content-type": "text/event-stream" },
       });
     },

@@ -245,7 +245,7 @@ describe("following a job", () => {
     });
   });
 
-  test("a job that there is not is one event, a job of others is none of a stranger's", async () => {
+  test("a job that there is not is a 404, and so is a job of others", async () => {
     const path = await on.script("export function* main() { yield 'mine' }");
     const id = await on.start(path);
     await on.completed(id);
@@ -254,9 +254,10 @@ describe("following a job", () => {
     for (const spelling of ["jobs_u", "job_u"]) {
       const read = (asker: Ask, job: string) =>
         asker("GET", `/w/acme/${spelling}/getupdate_sse/${job}?only_result=true`);
-      const notFound = 'data: {"type":"notfound"}\n\n';
-      expect((await read(on.ask, unknown)).text).toBe(notFound);
-      expect((await read(stranger.ask, id)).text).toBe(notFound);
+      for (const answer of [await read(on.ask, unknown), await read(stranger.ask, id)]) {
+        const type = answer.headers.get("content-type");
+        expect([answer.status, type]).toEqual([404, "text/plain; charset=utf-8"]);
+      }
       expect((await read(on.ask, id)).text).toContain('"only_result":"mine"');
       expect((await read(on.ask, "no-id")).status).toBe(400);
       // Without a login only what was started without one can be read.
@@ -270,6 +271,13 @@ describe("following a job", () => {
     });
     const open = await on.server.as(undefined)("GET", `/w/acme/job_u/getupdate_sse/${id}?only_result=true`);
     expect(open.text).toContain('"only_result":"mine"');
+    const whole = await on.server.as(undefined)("GET", `/w/acme/job_u/getupdate_sse/${id}`);
+    const last = JSON.parse(whole.text.trim().split("\n\n").at(-1)!.slice("data: ".length));
+    expect(last).toMatchObject({
+      completed: true,
+      only_result: "mine",
+      job: { email: "", permissioned_as: "" },
+    });
     const update = await on.server.as(undefined)("GET", `/w/acme/jobs_u/getupdate/${id}`);
     expect(update.json().new_result_stream).toBe("mine");
   });

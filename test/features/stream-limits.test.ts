@@ -112,8 +112,10 @@ describe("time", () => {
       fetch(`${server.url}/api/w/acme${path}`, { method, headers: { authorization: `Bearer ${token}` } });
     const run = await open("/jobs/run_and_stream/p/u/admin/quiet", "POST");
     const id = run.headers.get("svc-job-id");
-    const running = eventsOf(run);
-    const followed = eventsOf(await open(`/job_u/getupdate_sse/${id}?only_result=true&no_logs=true`, "GET"));
+    const running = eventsOf(run, { comments: true });
+    const followed = eventsOf(await open(`/job_u/getupdate_sse/${id}?only_result=true&no_logs=true`, "GET"), {
+      comments: true,
+    });
     const next = async (events: AsyncGenerator<JobEvent>) => (await events.next()).value as JobEvent;
     const untilPiece = async (events: AsyncGenerator<JobEvent>) => {
       for (;;) if ((await next(events)).new_result_stream === "a") return;
@@ -121,11 +123,11 @@ describe("time", () => {
     await Promise.all([untilPiece(running), untilPiece(followed)]);
 
     later(app, 6_000);
-    expect([await next(running), await next(followed)]).toEqual([{ type: "ping" }, { type: "ping" }]);
+    expect([await next(running), await next(followed)]).toEqual([{ type: ": ping" }, { type: ": ping" }]);
     later(app, 31_000);
-    expect(await Array.fromAsync(followed)).toEqual([{ type: "timeout" }]);
+    expect(await Array.fromAsync(followed)).toEqual([{ type: ": timeout" }]);
     // The call that began the job goes on to its end.
-    expect(await next(running)).toEqual({ type: "ping" });
+    expect(await next(running)).toEqual({ type: ": ping" });
     const again = eventsOf(
       await open(`/jobs_u/getupdate_sse/${id}?stream_offset=1&only_result=true&no_logs=true`, "GET"),
     );
@@ -151,5 +153,5 @@ test("a stream that the server cannot go on with ends with an event that says so
     headers: { authorization: `Bearer ${token}` },
   });
   const events = await allEvents(answer);
-  expect(events).toEqual([{ type: "error", error: expect.stringContaining("the server failed") }]);
+  expect(events).toEqual([{ type: "update", error: expect.stringContaining("the server failed") }]);
 });

@@ -153,7 +153,7 @@ async function publisher(ctx: Context, workspace: string, policy: Policy): Promi
   const member = identity && (await resolveMember(ctx.app, identity, workspace));
   if (!identity || !member || member.disabled) {
     throw new BadRequest(
-      `the app runs on behalf of ${email ?? "nobody"}, who is no active member of workspace ${workspace}: deploy it again`,
+      `whoever deployed the app is no active member of workspace ${workspace} any more: deploy it again`,
     );
   }
   return { ...ctx, caller: { identity, member } };

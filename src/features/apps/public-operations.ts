@@ -54,7 +54,7 @@ async function shownTo(ctx: Context, app: AppRow) {
   const { execution_mode } = app.policy;
   if (execution_mode !== "anonymous") await requireReader(ctx, app);
   const record = await toRecord(ctx.app, await newestOf(ctx.app.db.read, app));
-  return { ...record, versions: [app.version], policy: { execution_mode }, extra_perms: {} };
+  return { ...record, versions: [app.version], policy: { execution_mode }, extra_perms: {}, created_by: "" };
 }
 
 async function requireReader({ app, caller }: Context, row: AppRow): Promise<void> {

@@ -6,7 +6,7 @@ import { BadRequest, NotFound } from "../../errors.ts";
 import { type Operation, operation, responds } from "../../http/operation.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
 import { pick } from "../jobs/completed-operations.ts";
-import { JobRecord, toRecord } from "../jobs/records.ts";
+import { JobRecord, toldTo, toRecord } from "../jobs/records.ts";
 import { getJob } from "../jobs/service.ts";
 import { findStep } from "./run/find-step.ts";
 import { emptyRun } from "./run/run.ts";
@@ -63,10 +63,11 @@ const getFlowDebugInfo = operation({
     if (!isRoot || root.state !== "running") {
       throw new BadRequest(`job ${root.id} is not the outermost flow of a run that has not ended`);
     }
-    const told: Record<string, z.input<typeof JobRecord>> = {
-      root_job: { ...toRecord(root), flow_status: await flowStatus(ctx.app, root) },
+    const flow_status = await flowStatus(ctx.app, root);
+    const told: Record<string, JobRecord> = {
+      root_job: toldTo(ctx.caller, { ...toRecord(root), flow_status }),
     };
-    for (const job of await jobsOfRun(ctx.app, root.id)) told[job.id] = toRecord(job);
+    for (const job of await jobsOfRun(ctx.app, root.id)) told[job.id] = toldTo(ctx.caller, toRecord(job));
     return told;
   },
 });

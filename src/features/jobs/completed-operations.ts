@@ -7,7 +7,7 @@ import type { Job } from "../../queue/tables.ts";
 import { checkSignature, requestOf } from "../flows/approvals/signature.ts";
 import { flowFacts } from "../flows/run/status.ts";
 import { readLog } from "./logs.ts";
-import { isSuccess, JobRecord, LOG_TAIL, storedJson, toRecord } from "./records.ts";
+import { isSuccess, JobRecord, LOG_TAIL, storedJson, toldTo, toRecord } from "./records.ts";
 import { findJob, getJob, isWithin } from "./service.ts";
 import { tellOfView, viewJob } from "./view-audit.ts";
 
@@ -75,7 +75,7 @@ function readsBelow(prefix: typeof open | typeof base, suffix: "" | "Login") {
       run: async (ctx: Context, { workspace, id }) => {
         const job = await getCompleted(ctx, workspace, id);
         const log = await readLog(ctx.app, job);
-        return { ...toRecord(job, log), ...(await flowFacts(ctx.app, job)) };
+        return toldTo(ctx.caller, { ...toRecord(job, log), ...(await flowFacts(ctx.app, job)) });
       },
     }),
     result: operation({

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { flag, type Operation, operation, responds, wholeNumber } from "../../http/operation.ts";
 import { flowFacts } from "../flows/run/status.ts";
 import { readLog } from "./logs.ts";
-import { JobRecord, storedJson, toRecord } from "./records.ts";
+import { JobRecord, storedJson, toldTo, toRecord } from "./records.ts";
 import { getJob, rootOf } from "./service.ts";
 import { followJob } from "./stream-answers.ts";
 import { JobUpdate, jobUpdate } from "./updates.ts";
@@ -24,7 +24,7 @@ export const getJobById = operation({
   run: async (ctx, { workspace, id, query }) => {
     const job = await viewJob(ctx, workspace, id);
     const log = query.no_logs ? undefined : await readLog(ctx.app, job);
-    return { ...toRecord(job, log, query), ...(await flowFacts(ctx.app, job)) };
+    return toldTo(ctx.caller, { ...toRecord(job, log, query), ...(await flowFacts(ctx.app, job)) });
   },
 });
 

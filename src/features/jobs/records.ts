@@ -1,6 +1,7 @@
 /** The records of jobs as they stand on the wire. */
 import { getTableColumns } from "drizzle-orm";
 import { z } from "zod";
+import type { Caller } from "../../context.ts";
 import { moment } from "../../http/operation.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
 import { FlowStatus } from "../flows/run/flow-status.ts";
@@ -147,6 +148,12 @@ export function toRecord(job: Job, logs?: string, options: { no_code?: boolean }
     ...(options.no_code ? {} : { raw_code: job.raw_code ?? undefined, raw_lock: job.raw_lock ?? undefined }),
     ...(logs === undefined ? {} : { logs: logs.slice(-LOG_TAIL) }),
   };
+}
+
+/** A record as the caller may see it: who is no member learns of nobody's account, nor of the machine. */
+export function toldTo({ member }: Caller, record: JobRecord): JobRecord {
+  if (member) return record;
+  return { ...record, permissioned_as: "", email: "", canceled_by: undefined, worker: undefined };
 }
 
 function resultOf({ result }: Job): unknown {

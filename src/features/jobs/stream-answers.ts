@@ -1,6 +1,5 @@
 /** The answers that stream: run_and_stream, which makes the job, and getupdate_sse, which follows one. */
 import type { Context, WorkspaceContext } from "../../context.ts";
-import { NotFound } from "../../errors.ts";
 import { newJobId } from "../../lib/ids.ts";
 import type { Job } from "../../queue/tables.ts";
 import { jobOfKey, submitOnce } from "./idempotency.ts";
@@ -42,9 +41,8 @@ export async function submitAndStream(
 }
 
 /**
- * Streams what is new of a job that there is, to its end or for half a minute. One that there is not, or that the
- * caller may not know of, is told in the stream.
- * @throws BadRequest for what is no id, and when nobody asks for somebody's job
+ * Streams what is new of a job that there is, to its end or for half a minute.
+ * @throws NotFound; BadRequest for what is no id, and when nobody asks for somebody's job
  */
 export async function followJob(
   ctx: Context,
@@ -52,18 +50,17 @@ export async function followJob(
   id: string,
   { fast, ...seen }: Seen & { fast: boolean },
 ): Promise<Response> {
-  try {
-    const options = { workspace_id, job_id: id.toLowerCase(), seen, fast, limited: true };
-    return await stream(ctx, options, () => viewJob(ctx, workspace_id, id));
-  } catch (error) {
-    if (!(error instanceof NotFound)) throw error;
-    return eventResponse(`data: ${JSON.stringify({ type: "notfound" })}\n\n`);
-  }
+  const options = { workspace_id, job_id: id.toLowerCase(), seen, fast, limited: true };
+  return stream(ctx, options, () => viewJob(ctx, workspace_id, id));
 }
 
 /** @param begin reads or makes the job, once nothing that happens to it can be missed any more */
-async function stream(ctx: Context, options: StreamOptions, begin: () => Promise<Job>): Promise<Response> {
-  const updates = new UpdateStream(ctx.app, options);
+async function stream(
+  ctx: Context,
+  options: Omit<StreamOptions, "caller">,
+  begin: () => Promise<Job>,
+): Promise<Response> {
+  const updates = new UpdateStream(ctx.app, { ...options, caller: ctx.caller });
   try {
     updates.note(await begin());
   } catch (error) {
@@ -73,7 +70,7 @@ async function stream(ctx: Context, options: StreamOptions, begin: () => Promise
   return eventResponse(updates.body(), { "svc-job-id": options.job_id });
 }
 
-function eventResponse(body: ReadableStream | string, more: Record<string, string> = {}): Response {
+function eventResponse(body: ReadableStream, more: Record<string, string>): Response {
   return new Response(body, {
     headers: {
       "content-type": "text/event-stream",

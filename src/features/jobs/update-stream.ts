@@ -4,18 +4,19 @@
  * Nothing is buffered for a slow reader: events are written only while the reader takes them, each holding what there is
  * since the last one. A reader that is as fast as the job is told from memory, a slow or late one from the database.
  */
-import type { App } from "../../context.ts";
+import type { App, Caller } from "../../context.ts";
+import { NotFound } from "../../errors.ts";
 import type { JobTail } from "../../events/tail.ts";
 import { describeError } from "../../http/respond.ts";
 import type { Job } from "../../queue/tables.ts";
 import { type Follower, type JobFeed, joinFeed, leaveFeed } from "./job-feed.ts";
 import { readStored, type Said, withHeader } from "./logs.ts";
-import { toRecord } from "./records.ts";
 import { findJob } from "./service.ts";
+import { type Completion, errorUpdate, keyOf, STREAM_LIMIT, writeUpdate } from "./update-events.ts";
 import type { JobUpdate, Seen } from "./updates.ts";
 
 const PING_MS = 5_000;
-/** When a stream of getupdate_sse ends: the client comes back with its last offsets. */
+/** When a stream of getupdate_sse ends. */
 const LIMIT_MS = 30_000;
 /**
  * How often the row is read for what nobody tells of: progress, and jobs that another process runs. Who asks to be told
@@ -32,15 +33,9 @@ export interface StreamOptions {
   job_id: string;
   seen: Seen;
   fast: boolean;
-  /** End with a `timeout` event after half a minute, as getupdate_sse does; run_and_stream goes on to the end. */
+  /** End after half a minute, as getupdate_sse does; run_and_stream goes on to the end. */
   limited: boolean;
-}
-
-/** How a job ended, as far as its followers are told. */
-interface Completion {
-  /** JSON text. */
-  result: string;
-  job: Job | undefined;
+  caller: Caller;
 }
 
 export class UpdateStream implements Follower {
@@ -173,14 +168,14 @@ export class UpdateStream implements Follower {
 
   #fail(cause: unknown): true {
     this.#app.log.error({ job: this.#feed.job_id, error: String(cause) }, "a stream of updates failed");
-    return this.#tell({ type: "error", error: describeError(cause).message }, true);
+    return this.#tell(errorUpdate(describeError(cause).message));
   }
 
   /** @returns whether there was something: it is in `#out`, or is found by asking again */
   #next(): boolean | Promise<boolean> {
     const due = this.#due;
     this.#due = undefined;
-    if (due === "timeout") return this.#tell({ type: "timeout" }, true);
+    if (due === "timeout") return this.#comment(STREAM_LIMIT, true);
     if (due === "look") return this.#look();
     const completion = this.#completion();
     if (completion instanceof Promise) return completion;
@@ -189,13 +184,14 @@ export class UpdateStream implements Follower {
     if (typeof log !== "string" || typeof stream !== "string")
       return this.#readAndUpdate(log, stream, completion);
     if (this.#update(log, stream, completion)) return true;
-    return due === "ping" && this.#tell({ type: "ping" }, false);
+    return due === "ping" && this.#comment("ping", false);
   }
 
   async #look(): Promise<boolean> {
     const job = await findJob(this.#app, this.#options.workspace_id, this.#feed.job_id);
     await this.#app.db.settled();
-    if (!job) return this.#tell({ type: "notfound" }, true);
+    if (!job)
+      return this.#tell(errorUpdate(describeError(new NotFound(`job ${this.#feed.job_id} is gone`)).message));
     this.#row = job;
     return true;
   }
@@ -206,7 +202,10 @@ export class UpdateStream implements Follower {
     if (!end) return undefined;
     if (this.#seen.only_result) return { result: end.result, job: undefined };
     return this.#feed.row(this.#options.workspace_id).then((job) => {
-      if (job?.state !== "completed") return this.#tell({ type: "notfound" }, true);
+      if (job?.state !== "completed")
+        return this.#tell(
+          errorUpdate(describeError(new NotFound(`job ${this.#feed.job_id} is gone`)).message),
+        );
       this.#row = job;
       return true;
     });
@@ -263,17 +262,28 @@ export class UpdateStream implements Follower {
     else if (!this.#isFirst && Object.keys(update).length === 0) return false;
     this.#isFirst = false;
     this.#last = ended !== undefined;
-    const key = () => `${JSON.stringify(update)} ${log.length} ${stream.length} ${seen.only_result}`;
+    const how = { caller: this.#options.caller, only_result: seen.only_result };
+    const key = () => `${JSON.stringify(update)} ${log.length} ${stream.length} ${keyOf(how)}`;
     this.#out = this.#feed.bytes(key, () => {
       if (log !== "") update.new_logs = log;
       if (stream !== "") update.new_result_stream = stream;
-      return write(update, ended, seen.only_result);
+      return writeUpdate(update, ended, how);
     });
     return true;
   }
 
-  #tell(event: { type: string; error?: string }, last: boolean): true {
-    this.#out = new TextEncoder().encode(`data: ${JSON.stringify(event)}\n\n`);
+  /** The last event. */
+  #tell(event: object): true {
+    return this.#send(`data: ${JSON.stringify(event)}`, true);
+  }
+
+  /** No event to any client: it keeps the connection open, and says what it ends with. */
+  #comment(text: string, last: boolean): true {
+    return this.#send(`: ${text}`, last);
+  }
+
+  #send(text: string, last: boolean): true {
+    this.#out = new TextEncoder().encode(`${text}\n\n`);
     this.#last = last;
     return true;
   }
@@ -288,13 +298,4 @@ function shorterThan({ log, stream }: JobTail, { log_offset, stream_offset }: Se
     ...(log.end < log_offset ? { log_offset: log.end } : {}),
     ...(stream.end < stream_offset ? { stream_offset: stream.end } : {}),
   };
-}
-
-/** The text of an update. A result is JSON already and goes in as it is, as long as it keeps to one line. */
-function write(update: JobUpdate, ended: Completion | undefined, only_result: boolean): string {
-  if (ended?.job && !only_result) update.job = toRecord(ended.job);
-  const json = JSON.stringify({ type: "update", ...update });
-  if (!ended || !only_result) return `data: ${json}\n\n`;
-  const result = /[\r\n]/.test(ended.result) ? JSON.stringify(JSON.parse(ended.result)) : ended.result;
-  return `data: ${json.slice(0, -1)},"only_result":${result}}\n\n`;
 }

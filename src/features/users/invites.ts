@@ -52,7 +52,7 @@ export async function acceptInvite(
       .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.email, email)));
     // Added by an admin meanwhile: they are what the admin made them.
     if (member) return member.username;
-    const username = await chooseUsername(tx, workspace_id, email, wanted);
+    const username = await chooseUsername(tx, workspace_id, email, wanted, { tellWho: false });
     const row = { workspace_id, email, username, is_admin, operator, created_at: app.clock() };
     await tx.insert(workspaceMembers).values(row);
     const told = { workspace: workspace_id, email, username };

@@ -1,5 +1,4 @@
 /** Accounts of the instance, for super admins. */
-import { eq } from "drizzle-orm";
 import { z } from "zod";
 import {
   flag,
@@ -18,7 +17,6 @@ import { GlobalUserInfo, UsernameInfo } from "./records.ts";
 import { renameUser } from "./rename.ts";
 import * as service from "./service.ts";
 import { refuseRestricted } from "./sessions.ts";
-import { users } from "./tables.ts";
 
 const MAKES_NO_ADMIN = "makes nobody super admin or devops";
 
@@ -51,15 +49,9 @@ export const existsEmail = operation({
   method: "GET",
   path: "/users/exists/{email}",
   access: "user",
-  summary: "Say whether a user has this e-mail",
+  summary: "Say whether a user has this e-mail, among those that the caller may know of",
   responds: responds.json(z.boolean()),
-  run: async (ctx, { email }) => {
-    const rows = await ctx.app.db.read
-      .select({ email: users.email })
-      .from(users)
-      .where(eq(users.email, email.toLowerCase()));
-    return rows.length > 0;
-  },
+  run: (ctx, { email }) => service.isKnownUser(ctx, email.toLowerCase()),
 });
 
 export const listAccounts = operation({

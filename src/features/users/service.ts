@@ -1,12 +1,13 @@
 /** Users of the instance: making them, and what is told of them. */
 
-import { and, eq, ne, sql } from "drizzle-orm";
-import type { App, Context } from "../../context.ts";
+import { and, eq, inArray, ne, sql } from "drizzle-orm";
+import type { App, Context, UserContext } from "../../context.ts";
 import type { Reader, Tx } from "../../database/database.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
 import { checkEmail, checkUsername } from "../../lib/paths.ts";
 import { recordInstanceEvent } from "../webhooks/instance-events.ts";
 import { joinByDomain } from "../workspaces/auto-invite.ts";
+import { workspaceMembers } from "../workspaces/tables.ts";
 import { instanceUsername } from "./instance-username.ts";
 import { hashPassword } from "./passwords.ts";
 import { users } from "./tables.ts";
@@ -84,6 +85,28 @@ export async function getUser(db: Reader, email: string) {
   const [user] = await db.select(USER_FACTS).from(users).where(eq(users.email, email));
   if (!user) throw new NotFound(`user ${email}`);
   return user;
+}
+
+/**
+ * Whether there is an account, of a person that the caller may know of: themselves, who is in one of their workspaces,
+ * and everybody for who looks after the instance.
+ */
+export async function isKnownUser({ app, caller }: UserContext, email: string): Promise<boolean> {
+  const { read } = app.db;
+  const [user] = await read.select({ email: users.email }).from(users).where(eq(users.email, email));
+  if (!user) return false;
+  const { identity } = caller;
+  if (identity.super_admin || identity.devops || identity.email === email) return true;
+  const own = read
+    .select({ id: workspaceMembers.workspace_id })
+    .from(workspaceMembers)
+    .where(eq(workspaceMembers.email, identity.email));
+  const [shared] = await read
+    .select({ id: workspaceMembers.workspace_id })
+    .from(workspaceMembers)
+    .where(and(eq(workspaceMembers.email, email), inArray(workspaceMembers.workspace_id, own)))
+    .limit(1);
+  return shared !== undefined;
 }
 
 export async function countUsers(db: Pick<Tx, "select">): Promise<number> {

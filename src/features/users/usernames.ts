@@ -10,7 +10,7 @@ import { formerUsernames, users } from "./tables.ts";
 const MOST_TRIED = 1_000;
 
 /**
- * To be asked before somebody gets a name in a workspace.
+ * To be asked before somebody gets a name in a workspace. Whose it is, is told to admins alone.
  * @throws BadRequest when it is another's, or was: what stands below `u/<name>/` is theirs
  */
 export async function checkUsernameFree(
@@ -18,15 +18,17 @@ export async function checkUsernameFree(
   workspace_id: string,
   email: string,
   username: string,
+  { tellWho } = { tellWho: true },
 ): Promise<void> {
   const taken = await whoHas(tx, workspace_id, email, username);
   if (!taken) return;
+  const hint = "choose another one";
+  if (!tellWho)
+    throw new BadRequest(`the username ${username} is taken in workspace ${workspace_id}`, { hint });
   const why = taken.is_former ? "was" : "is";
   throw new BadRequest(
     `the username ${username} ${why} that of ${taken.email} in workspace ${workspace_id}`,
-    {
-      hint: "choose another one",
-    },
+    { hint },
   );
 }
 
@@ -40,11 +42,12 @@ export async function chooseUsername(
   workspace_id: string,
   email: string,
   wanted: string | undefined,
+  told = { tellWho: true },
 ): Promise<string> {
   await tx.lock(`people of workspace ${workspace_id}`);
   if (wanted) {
     const username = checkUsername(wanted);
-    await checkUsernameFree(tx, workspace_id, email, username);
+    await checkUsernameFree(tx, workspace_id, email, username, told);
     return username;
   }
   const [user] = await tx.select({ username: users.username }).from(users).where(eq(users.email, email));

@@ -95,10 +95,10 @@ export const existsUsername = operation({
   path: "/workspaces/exists_username",
   access: "user",
   scope: false,
-  summary: "Say whether a username is taken in a workspace",
+  summary: "Say whether a username is taken in a workspace that the caller belongs to or is invited to",
   body: z.object({ id: z.string(), username: z.string() }),
   responds: responds.json(z.boolean()),
-  run: (ctx, { body }) => service.isUsernameTaken(ctx.app, body),
+  run: (ctx, { body }) => service.isUsernameTaken(ctx, body),
 });
 
 export const workspaceOperations: Operation[] = [

@@ -1,5 +1,5 @@
 import { and, asc, eq } from "drizzle-orm";
-import type { App, Identity, UserContext } from "../../context.ts";
+import type { Identity, UserContext } from "../../context.ts";
 import type { Reader } from "../../database/database.ts";
 import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
 import { toWindow } from "../../http/operation.ts";
@@ -10,7 +10,7 @@ import { users } from "../users/tables.ts";
 import { holdAlone, reopen } from "./closed.ts";
 import { forgetMembers } from "./members.ts";
 import { newWorkspaceKey } from "./secrets.ts";
-import { workspaceMembers, workspaces } from "./tables.ts";
+import { workspaceInvites, workspaceMembers, workspaces } from "./tables.ts";
 
 export interface NewWorkspace {
   id: string;
@@ -149,14 +149,29 @@ export async function pageOfWorkspaces({ app }: UserContext, query: { page: numb
   return rows.map((row) => ({ ...row, premium }));
 }
 
-/** Whether a name is somebody's in a workspace. */
+/** Whether a name is somebody's in a workspace; of one that is not the caller's to know, no name is. */
 export async function isUsernameTaken(
-  app: App,
+  ctx: UserContext,
   { id, username }: { id: string; username: string },
 ): Promise<boolean> {
-  const rows = await app.db.read
+  const { db } = ctx.app;
+  if (!(await mayKnowNames(ctx, id))) return false;
+  const rows = await db.read
     .select({ email: workspaceMembers.email })
     .from(workspaceMembers)
     .where(and(eq(workspaceMembers.workspace_id, id), eq(workspaceMembers.username, username)));
   return rows.length > 0;
+}
+
+async function mayKnowNames({ app, caller }: UserContext, workspace_id: string): Promise<boolean> {
+  const { super_admin, email } = caller.identity;
+  if (super_admin) return true;
+  for (const table of [workspaceMembers, workspaceInvites]) {
+    const [own] = await app.db.read
+      .select({ email: table.email })
+      .from(table)
+      .where(and(eq(table.workspace_id, workspace_id), eq(table.email, email)));
+    if (own) return true;
+  }
+  return false;
 }
