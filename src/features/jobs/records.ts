@@ -5,6 +5,7 @@ import type { Caller } from "../../context.ts";
 import { moment } from "../../http/operation.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
 import { FlowStatus } from "../flows/run/flow-status.ts";
+import { onlyTriggers } from "../tokens/scopes.ts";
 
 /** Most characters of log inside a job's record; get_logs has all of it. */
 export const LOG_TAIL = 20_000;
@@ -150,9 +151,14 @@ export function toRecord(job: Job, logs?: string, options: { no_code?: boolean }
   };
 }
 
-/** A record as the caller may see it: who is no member learns of nobody's account, nor of the machine. */
-export function toldTo({ member }: Caller, record: JobRecord): JobRecord {
-  if (member) return record;
+/** Whether a caller may know of people: a member may, but for a token that only triggers something. */
+export function mayKnowPeople({ member, identity }: Caller): boolean {
+  return member !== undefined && !(identity && onlyTriggers(identity));
+}
+
+/** A record as the caller may see it: who may not know of people learns of no account, nor of the machine. */
+export function toldTo(caller: Caller, record: JobRecord): JobRecord {
+  if (mayKnowPeople(caller)) return record;
   return { ...record, permissioned_as: "", email: "", canceled_by: undefined, worker: undefined };
 }
 

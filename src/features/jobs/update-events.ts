@@ -1,7 +1,7 @@
 /** What a stream of updates writes: every event is an `update`; all else are comments (WHATWG HTML §9.2). */
 import type { Caller } from "../../context.ts";
 import type { Job } from "../../queue/tables.ts";
-import { toldTo, toRecord } from "./records.ts";
+import { mayKnowPeople, toldTo, toRecord } from "./records.ts";
 import type { JobUpdate } from "./updates.ts";
 
 /** The last comment of a stream of getupdate_sse that has lasted long enough: the client comes back with its offsets. */
@@ -22,7 +22,7 @@ interface How {
 
 /** Equal for followers who are told the same. */
 export function keyOf({ caller, only_result }: How): string {
-  return `${only_result} ${caller.member !== undefined}`;
+  return `${only_result} ${mayKnowPeople(caller)}`;
 }
 
 /** The text of an update. A result is JSON already and goes in as it is, as long as it keeps to one line. */

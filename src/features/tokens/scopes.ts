@@ -129,6 +129,25 @@ export function checkScopes(identity: Identity, scope: Scope, resource: string |
   throw new Forbidden(`Access denied. Required scope: ${needed}`);
 }
 
+/**
+ * Whether the token was made to run one script or flow and for nothing else, as a webhook's is. It may be public: it
+ * reads its runs, and nothing of whose it is.
+ */
+export function onlyTriggers({ token }: Identity): boolean {
+  if (!token?.scopes?.length) return false;
+  const [grant, ...others] = grantsOf(token.scopes);
+  if (!grant || others.length > 0 || grant.domain !== "jobs" || grant.action !== "run") return false;
+  return grant.resources.length === 1 && !grant.resources[0]!.endsWith("*");
+}
+
+/** @throws Forbidden for a token that only triggers something */
+export function refuseTriggering(identity: Identity): void {
+  if (!onlyTriggers(identity)) return;
+  throw new Forbidden(
+    "the token runs what it was made for and reads those runs: it does not tell whose it is",
+  );
+}
+
 /** The tags of the only jobs that the token may run and see; undefined: of any. */
 export function tagsOf(identity: Identity | undefined): string[] | undefined {
   return tagsIn(identity?.token?.scopes);

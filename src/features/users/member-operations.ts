@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type Operation, operation, optional, responds } from "../../http/operation.ts";
 import { isOwner } from "../permissions.ts";
+import { refuseTriggering } from "../tokens/scopes.ts";
 import * as members from "./members.ts";
 import { User, UserUsage } from "./records.ts";
 import { listUsage } from "./usage.ts";
@@ -67,7 +68,10 @@ export const whoami = operation({
   scope: false,
   summary: "Read the caller's place in the workspace",
   responds: responds.json(User),
-  run: ({ caller }) => members.toUser(caller.member, caller.identity.super_admin),
+  run: ({ caller: { member, identity } }) => {
+    refuseTriggering(identity);
+    return members.toUser(member, identity.super_admin);
+  },
 });
 
 export const whois = operation({

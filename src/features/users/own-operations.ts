@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { type Operation, operation, optional, responds } from "../../http/operation.ts";
 import { hasLicense } from "../license/service.ts";
+import { refuseTriggering } from "../tokens/scopes.ts";
 import { usageOf } from "../workspaces/usage.ts";
 import * as accounts from "./accounts.ts";
 import { withCookies } from "./answers.ts";
@@ -22,6 +23,7 @@ export const whoami = operation({
   responds: responds.json(GlobalUserInfo),
   run: async (ctx) => {
     const { identity } = ctx.caller;
+    refuseTriggering(identity);
     if (identity.token) return service.getUser(ctx.app.db.read, identity.email);
     return {
       email: identity.email,
@@ -43,7 +45,10 @@ export const currentEmail = operation({
   scope: false,
   summary: "Read the caller's e-mail",
   responds: responds.text("e-mail"),
-  run: (ctx) => ctx.caller.identity.email,
+  run: ({ caller: { identity } }) => {
+    refuseTriggering(identity);
+    return identity.email;
+  },
 });
 
 export const setPassword = operation({
