@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import { BadRequest, InvalidInput, PayloadTooLarge, SvcError } from "../errors.ts";
 import { explain } from "./faults.ts";
-import type { Operation } from "./operation.ts";
+import { needsBody, type Operation } from "./operation.ts";
 
 export function parseQuery(op: Operation, search: string): unknown {
   if (!op.query) return undefined;
@@ -17,8 +17,9 @@ export async function parseBody(op: Operation, request: Request, limit: number):
   if (!op.body) return undefined;
   const text = await readText(request, limit);
   let value: unknown;
+  if (text.trim() === "" && needsBody(op)) throw new BadRequest("the body is missing: send JSON");
   try {
-    value = text === "" ? {} : JSON.parse(text);
+    value = text.trim() === "" ? undefined : JSON.parse(text);
   } catch (cause) {
     throw new BadRequest(`the body is not JSON: ${(cause as Error).message}`);
   }

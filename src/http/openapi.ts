@@ -3,6 +3,7 @@ import { z } from "zod";
 import { ERROR_RESPONSES, errorsOf, PROBLEM } from "./openapi-errors.ts";
 import {
   moment,
+  needsBody,
   type Operation,
   operation,
   parameterNames,
@@ -174,7 +175,7 @@ function describeOperation(op: Operation, nouns: Nouns): DescribedOperation {
 function bodyOf(op: Operation): DescribedOperation["requestBody"] {
   const content = (reads: Reads) =>
     Object.fromEntries(Object.entries(reads).map(([type, schema]) => [type, { schema: toSchema(schema) }]));
-  if (op.body) return { required: true, content: content({ "application/json": op.body }) };
+  if (op.body) return { required: needsBody(op), content: content({ "application/json": op.body }) };
   return op.reads && { required: false, content: content(op.reads) };
 }
 

@@ -207,6 +207,14 @@ export const optional = <T extends z.ZodType>(schema: T) =>
 export const orElse = <T extends z.ZodType, V>(schema: T, value: V) =>
   schema.nullish().transform((given) => given ?? value);
 
+/** A body that may be left out as a whole: an empty object then. Any other that is missing is refused. */
+export const optionalBody = <T extends z.ZodType>(schema: T) => schema.prefault({} as z.input<T>);
+
+/** Whether a call without a body is refused. */
+export function needsBody({ body }: Pick<Operation, "body">): boolean {
+  return body !== undefined && !body.safeParse(undefined).success;
+}
+
 /** A whole number of a query string. */
 export const wholeNumber = z.coerce.number().int();
 

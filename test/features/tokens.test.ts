@@ -169,7 +169,8 @@ test.each([
     else expect([name, answer.status]).toEqual([name, 403]);
   }
   // What runs one thing alone may be public: it does not tell whose it is.
-  const isWebhook = scopes.length === 1 && scopes[0]!.endsWith("u/admin/hello") && scopes[0]!.includes("run:");
+  const isWebhook =
+    scopes.length === 1 && scopes[0]!.endsWith("u/admin/hello") && scopes[0]!.includes("run:");
   const expected = new Set([...allowed, ...(isWebhook ? [] : ["whoami"])]);
   expect(reached).toEqual(Object.keys(requests).filter((name) => expected.has(name)));
 });

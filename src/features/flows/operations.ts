@@ -1,6 +1,6 @@
 import { and, desc, eq } from "drizzle-orm";
 import { z } from "zod";
-import { flag, type Operation, operation, responds } from "../../http/operation.ts";
+import { flag, type Operation, operation, optionalBody, responds } from "../../http/operation.ts";
 import { deleteIfThere } from "../deletion.ts";
 import { draftOf } from "../drafts/service.ts";
 import { hasStarred } from "../favorites/service.ts";
@@ -170,7 +170,7 @@ export const archiveFlowByPath = operation({
   path: `${base}/archive/{path}`,
   access: "author",
   summary: "Archive a flow, or with `archived: false` take that back",
-  body: z.object({ archived: z.boolean().default(true) }),
+  body: optionalBody(z.object({ archived: z.boolean().default(true) })),
   responds: responds.text("confirmation"),
   audit: { operation: "flows.archive", action_kind: "Update" },
   run: async (ctx, { path, body: { archived } }) => {

@@ -1,6 +1,6 @@
 /** Canceling jobs. `jobs_u` serves callers without a login as well: whom it lets is in service.ts. */
 import { z } from "zod";
-import { type Operation, operation, responds } from "../../http/operation.ts";
+import { type Operation, operation, optionalBody, responds } from "../../http/operation.ts";
 import { cancelJob, cancelRunsOf, cancelSelection } from "./service.ts";
 
 const Reason = z.object({ reason: z.string().nullish() });
@@ -18,7 +18,7 @@ export const cancelQueuedJob = operation({
   path: "/w/{workspace}/jobs_u/queue/cancel/{id}",
   access: "anyone",
   summary: "Cancel a job, queued or running",
-  body: Reason,
+  body: optionalBody(Reason),
   responds: uuidOrNote,
   run: (ctx, { workspace, id, body }) => cancelJob(ctx, workspace, id, body.reason ?? undefined),
 });
@@ -30,7 +30,7 @@ export const forceCancelQueuedJob = operation({
   path: "/w/{workspace}/jobs_u/queue/force_cancel/{id}",
   access: "anyone",
   summary: "End a job as canceled at once, also when its worker is gone and cannot stop it",
-  body: Reason,
+  body: optionalBody(Reason),
   responds: uuidOrNote,
   run: (ctx, { workspace, id, body }) =>
     cancelJob(ctx, workspace, id, body.reason ?? undefined, { force: true }),
@@ -42,7 +42,7 @@ const cancelPersistentJobs = operation({
   path: "/w/{workspace}/jobs_u/queue/cancel_persistent/{path}",
   access: "member",
   summary: "Cancel all runs of a script, so that one which restarts until it is canceled stops",
-  body: Reason,
+  body: optionalBody(Reason),
   audit: { operation: "jobs.cancel_persistent", action_kind: "Delete" },
   responds: responds.text("nothing"),
   run: async (ctx, { path, body }) => {

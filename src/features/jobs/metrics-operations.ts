@@ -2,7 +2,14 @@
 import { and, eq } from "drizzle-orm";
 import { z } from "zod";
 import { BadRequest } from "../../errors.ts";
-import { moment, type Operation, operation, responds, wholeNumber } from "../../http/operation.ts";
+import {
+  moment,
+  type Operation,
+  operation,
+  optionalBody,
+  responds,
+  wholeNumber,
+} from "../../http/operation.ts";
 import { jobs } from "../../queue/tables.ts";
 import { getJob } from "./service.ts";
 
@@ -54,11 +61,13 @@ const getJobMetrics = operation({
   scope: read,
   summary: "Read what is known of the memory a job took: the most, once it has ended",
   // What of a series is wanted; memory is not kept as one.
-  body: z.object({
-    timeseries_max_datapoints: z.number().nullish(),
-    from_timestamp: z.string().nullish(),
-    to_timestamp: z.string().nullish(),
-  }),
+  body: optionalBody(
+    z.object({
+      timeseries_max_datapoints: z.number().nullish(),
+      from_timestamp: z.string().nullish(),
+      to_timestamp: z.string().nullish(),
+    }),
+  ),
   responds: responds.json(
     z.object({
       metrics_metadata: z.array(z.object({ id: z.string(), name: z.string() })),

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
 import { BadRequest, Forbidden } from "../../errors.ts";
-import { flag, type Operation, operation, responds } from "../../http/operation.ts";
+import { flag, type Operation, operation, optionalBody, responds } from "../../http/operation.ts";
 import type { Language } from "../../languages/types.ts";
 import type { Job } from "../../queue/tables.ts";
 import { deployedByHash } from "../scripts/versions.ts";
@@ -51,7 +51,7 @@ const runWorkflowTask = operation({
   scope: { domain: "jobs", action: "run" },
   summary: "Run an exported function of the calling job's own code, as a job below it",
   query: AsyncQuery.extend({ skip_update: flag.optional() }),
-  body: Task,
+  body: optionalBody(Task),
   responds: responds.created("uuid of the job"),
   audit: { operation: "jobs.run.workflow_as_code", action_kind: "Execute" },
   run: async (ctx, { workspace, job_id, entrypoint, body, query }) => {

@@ -1,6 +1,6 @@
 /** How libraries inside scripts reach the bucket by themselves. */
 import { z } from "zod";
-import { type Operation, operation, optional, responds } from "../../http/operation.ts";
+import { type Operation, operation, optional, optionalBody, responds } from "../../http/operation.ts";
 import { SECRET_READ } from "../variables/service.ts";
 import { endpointOf } from "./records.ts";
 import { bucketForCaller } from "./service.ts";
@@ -10,7 +10,7 @@ const base = "/w/{workspace}/job_helpers/v2" as const;
 const Choice = z.object({ s3_resource_path: optional(z.string()), storage: optional(z.string()) });
 
 /** What the keys are told by leaves the row of a secret that was read, where a variable holds them. */
-const common = { method: "POST", access: "member", body: Choice, audit: SECRET_READ } as const;
+const common = { method: "POST", access: "member", body: optionalBody(Choice), audit: SECRET_READ } as const;
 
 export const s3ResourceInfo = operation({
   ...common,

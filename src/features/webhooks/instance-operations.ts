@@ -1,6 +1,6 @@
 /** The endpoint of the instance's events: its address is the environment's, all else is for super admins. */
 import { z } from "zod";
-import { type Operation, operation, optional, responds } from "../../http/operation.ts";
+import { type Operation, operation, optional, optionalBody, responds } from "../../http/operation.ts";
 import { requireLicense } from "../license/service.ts";
 import { listDeliveries, redeliver } from "./deliveries.ts";
 import { getEndpoint, INSTANCE_ENDPOINT, rotateSecret } from "./endpoints.ts";
@@ -57,7 +57,7 @@ const redeliverInstanceWebhook = operation({
   path: `${base}/redeliver`,
   access: "superAdmin",
   summary: "Send one of the instance's events again, or all that were given up",
-  body: z.object({ event_seq: optional(z.number().int()) }),
+  body: optionalBody(z.object({ event_seq: optional(z.number().int()) })),
   responds: responds.json(z.object({ count: z.number() }), "how many are sent again"),
   audit: { operation: "webhooks.redeliver", action_kind: "Execute" },
   run: async (ctx, { body }) => {

@@ -1,6 +1,6 @@
 /** Webhook endpoints of a workspace: an extension, beside the one webhook that the interface's settings name. */
 import { z } from "zod";
-import { moment, type Operation, operation, optional, responds } from "../../http/operation.ts";
+import { moment, type Operation, operation, optional, optionalBody, responds } from "../../http/operation.ts";
 import { listDeliveries, redeliver } from "./deliveries.ts";
 import { createEndpoint, deleteEndpoint, listEndpoints, rotateSecret, updateEndpoint } from "./endpoints.ts";
 import { EVENT_TYPES } from "./event-types.ts";
@@ -151,7 +151,7 @@ export const redeliverWebhook = operation({
   path: `${base}/redeliver/{id}`,
   access: "admin",
   summary: "Send an event again, or all that were given up",
-  body: z.object({ event_seq: optional(z.number().int()) }),
+  body: optionalBody(z.object({ event_seq: optional(z.number().int()) })),
   responds: responds.json(z.object({ count: z.number() }), "how many are sent again"),
   audit: { operation: "webhooks.redeliver", action_kind: "Execute" },
   run: async (ctx, { workspace, id, body }) => ({

@@ -22,6 +22,9 @@ const signed = "{job_id}/{resume_id}/{signature}" as const;
 const read = { domain: "jobs", action: "read" } as const;
 const write = { domain: "jobs", action: "write" } as const;
 
+/** What the next step reads as `resume`: an empty object when there is none. */
+const Payload = z.unknown().prefault({});
+
 const ApproverQuery = z.object({ approver: z.string().optional() });
 
 const getJobSignature = operation({
@@ -112,7 +115,7 @@ function byLink<const V extends "resume" | "cancel">(verb: V, approved: boolean)
       method: "POST",
       summary: `${what} what a step asks for, by a signed link; the body is what the next step reads`,
       query: ApproverQuery,
-      body: z.unknown(),
+      body: Payload,
       run: (ctx, { query, body, ...link }) =>
         answerLink(ctx, link as unknown as Link, query, { approved, value: body }),
     }),
@@ -154,7 +157,7 @@ const resumeSuspendedFlowAsOwner = operation({
   access: "member",
   scope: false,
   summary: "Approve what a flow waits for, as an owner of its path; the body is what the next step reads",
-  body: z.unknown(),
+  body: Payload,
   audit: RESUMES,
   responds: responds.created("nothing"),
   run: async (ctx, { flow_job_id, body }) => {
