@@ -1,15 +1,16 @@
 /**
  * What becomes of tokens by time: their owner is told once that one ends soon, and once that it has ended and is gone.
  *
- * A token is marked, or deleted, in the transaction that stores the event for the workspace's webhook and a notice for
- * each of the other ways to tell it. So each of these is stored exactly once, whatever restarts and however many
- * servers look after one database. How often what is stored then arrives: see src/worker/token-expiry.ts.
+ * A token is marked, or deleted, in the transaction that stores the event for the webhooks of its workspace (of all its
+ * owner's, where it is bound to none) and a notice for each of the other ways to tell it. So each of these is stored
+ * exactly once, whatever restarts and however many servers look after one database. How often what is stored then arrives: see src/worker/token-expiry.ts.
  */
 import { and, eq, gt, inArray, isNull, lte, or, type SQL } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { canMail } from "../mail/send.ts";
 import { recordEvent } from "../webhooks/outbox.ts";
+import { workspaceMembers, workspaces } from "../workspaces/tables.ts";
 import { forgetTokens } from "./cache.ts";
 import { isMachineLabel } from "./labels.ts";
 import { capOf, endOf } from "./lifetime.ts";
@@ -99,12 +100,9 @@ async function tell(app: App, tx: Tx, type: NoticeType, token: Token): Promise<v
   const { email, prefix: token_prefix, label, workspace_id } = token;
   if (token.kind !== "user" || isMachineLabel(label)) return;
   const expiration = endOf(app, token)!;
-  if (workspace_id !== null) {
-    const keys = { workspace: workspace_id, token_prefix, label: label ?? "", email };
-    await recordEvent(app, tx, workspace_id, {
-      type,
-      keys: { ...keys, expiration: expiration.toISOString() },
-    });
+  const told = { token_prefix, label: label ?? "", email, expiration: expiration.toISOString() };
+  for (const workspace of workspace_id === null ? await workspacesOf(tx, email) : [workspace_id]) {
+    await recordEvent(app, tx, workspace, { type, keys: { workspace, ...told } });
   }
   const now = app.clock();
   const notice = { type, email, token_prefix, label, workspace_id, expiration };
@@ -113,4 +111,21 @@ async function tell(app: App, tx: Tx, type: NoticeType, token: Token): Promise<v
   if (app.settings.get("critical_alerts_on_token_expiry")) {
     await tx.insert(tokenNotices).values({ ...notice, ...times, channel: "alert" });
   }
+}
+
+/** Where a token that is bound to no workspace answers: wherever its owner is an active member. */
+async function workspacesOf(tx: Tx, email: string): Promise<string[]> {
+  const rows = await tx
+    .select({ id: workspaceMembers.workspace_id })
+    .from(workspaceMembers)
+    .innerJoin(workspaces, eq(workspaces.id, workspaceMembers.workspace_id))
+    .where(
+      and(
+        eq(workspaceMembers.email, email),
+        eq(workspaceMembers.disabled, false),
+        eq(workspaces.archived, false),
+      ),
+    )
+    .orderBy(workspaceMembers.workspace_id);
+  return rows.map(({ id }) => id);
 }
