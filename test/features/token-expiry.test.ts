@@ -140,9 +140,10 @@ describe("the owner of a token", () => {
     const elsewhere = startReceiver();
     const { ask: other } = await server.workspace("other");
     const { ask: strange } = await server.workspace("strange");
-    for (const by of [other, strange]) {
-      const id = by === other ? "other" : "strange";
-      await expectOk(by("POST", `/w/${id}/webhooks/create`, { url: elsewhere.url }));
+    const made: [by: Ask, path: string][] = [];
+    for (const [id, by] of Object.entries({ other, strange })) {
+      const hook = await expectOk(by("POST", `/w/${id}/webhooks/create`, { url: elsewhere.url }));
+      made.push([by, `/w/${id}/webhooks/delete/${hook.json().id}`]);
     }
     const { email } = (await ask("GET", "/users/whoami")).json();
     const added = { email, is_admin: false, operator: true };
@@ -158,6 +159,7 @@ describe("the owner of a token", () => {
     });
     await until(async () => (elsewhere.events.length > 0 ? true : undefined), "the other workspace's event");
     expect(elsewhere.events.map(({ workspace }) => workspace)).toEqual(["other"]);
+    for (const [by, path] of made) await expectOk(by("DELETE", path));
     await elsewhere.stop();
   });
 
