@@ -128,13 +128,15 @@ describe.each([
     expect(empty).toEqual({});
   });
 
-  test("takes headers and query along, may be wrapped, and is never there as one text", async () => {
+  test("takes headers and query along, may be wrapped, and is there as one text where that is asked for", async () => {
     const body = `${part('name="a"', "1")}--xx--\r\n`;
     const query = "?wrap_body=true&include_header=x-sign&include_query=q&q=2";
     const args = await argsOf(place.ask, id, await send(id, place.runner, body, TYPE, query));
     expect(args).toEqual({ body: { a: "1" }, x_sign: "abc", q: "2" });
-    const raw = await send(id, place.runner, body, TYPE, "?raw=true");
-    expect([raw.status, await raw.text()]).toEqual([400, expect.stringContaining("`raw=true`")]);
+    const whole = `${part('name="f"; filename="f.txt"', "in a file")}${body}`;
+    const raw = await argsOf(place.ask, id, await send(id, place.runner, whole, TYPE, "?raw=true"));
+    const s3 = expect.stringMatching(/^svc_uploads\//);
+    expect(raw).toEqual({ a: "1", f: [{ s3 }], raw_string: whole });
   });
 
   const file = part('name="f"; filename="f.bin"', "x".repeat(100_000));

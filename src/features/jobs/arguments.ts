@@ -56,7 +56,7 @@ const FORM = "application/x-www-form-urlencoded";
 /**
  * Reads the request's body and extras into one JSON object.
  * @returns JSON text of an object
- * @throws BadRequest for what calls itself JSON or an event and is none, PayloadTooLarge
+ * @throws BadRequest for what calls itself a form or an event and is none, PayloadTooLarge
  */
 export async function argumentsOf(source: Source, options: ArgumentOptions): Promise<string> {
   return toArguments(await readPayload(source, options), source.request, options);
@@ -90,9 +90,9 @@ export async function readPayload(
   const header = request.headers.get("content-type") ?? "";
   const type = mediaType(header);
   if (type.startsWith("multipart/")) {
-    if (options.raw)
-      throw new BadRequest("`raw=true` is not for form-data: its files are never held in memory");
-    return { text: "", value: await readForm(ctx, request, limit) };
+    const sent: Uint8Array[] = [];
+    const value = await readForm(ctx, request, limit, options.raw ? (piece) => sent.push(piece) : undefined);
+    return { text: Buffer.concat(sent).toString(), value };
   }
   const isEvent = type.startsWith("application/cloudevents");
   if (isEvent) refuseOtherFormats(type);
@@ -101,7 +101,7 @@ export async function readPayload(
   return isEvent ? toEvent(text) : parse(text, type);
 }
 
-/** JSON is tried whatever the type; what calls itself JSON must be it. An empty body of data holds no arguments. */
+/** JSON is tried whatever the type, and whatever the type what is none is text. An empty body of data holds no arguments. */
 function parse(text: string, type: string): Payload {
   const isForm = type === FORM;
   const isJson = type === JSON_TYPE || type.endsWith("+json");
@@ -109,8 +109,7 @@ function parse(text: string, type: string): Payload {
   const json = withoutMark(text);
   try {
     return { text, json, value: JSON.parse(json) };
-  } catch (cause) {
-    if (isJson) throw new BadRequest(`the body is not JSON: ${(cause as Error).message}`);
+  } catch {
     return isForm ? { text, value: formOf(json) } : { text, value: text, isPlain: true };
   }
 }

@@ -32,23 +32,34 @@ const uploadsOf = new WeakMap<Request, Uploads>();
 /**
  * Reads the whole form, whose uploads belong to the caller's request. A name given several times has the array of its values, a name with a file always an array.
  * @param limit most bytes of body, files included
+ * @param keep is handed all that was sent, piece by piece
  * @throws BadRequest without a storage and for what is no form, PayloadTooLarge; what was uploaded is deleted then
  */
 export async function readForm(
   ctx: WorkspaceContext,
   request: Request,
   limit: number,
+  keep?: (piece: Uint8Array) => void,
 ): Promise<Record<string, unknown>> {
   refuseWhileDraining(ctx.app);
   const uploads: Uploads = { store: await openStore(ctx), keys: [] };
   uploadsOf.set(ctx.request, uploads);
   try {
-    const args = await toArguments(await readParts(request, limit, uploads));
+    const args = await toArguments(
+      await readParts(request, keptPieces(readPieces(request, limit), keep), limit, uploads),
+    );
     refuseWhileDraining(ctx.app);
     return args;
   } catch (error) {
     await discardUploads(ctx.request);
     throw error;
+  }
+}
+
+async function* keptPieces(body: AsyncIterable<Uint8Array>, keep: ((piece: Uint8Array) => void) | undefined) {
+  for await (const piece of body) {
+    keep?.(piece);
+    yield piece;
   }
 }
 
@@ -60,7 +71,12 @@ export async function discardUploads(request: Request): Promise<void> {
 }
 
 /** Resolves once all of the body is read and all files are stored, or fails once nothing is under way any more. */
-async function readParts(request: Request, limit: number, uploads: Uploads): Promise<Part[]> {
+async function readParts(
+  request: Request,
+  body: AsyncIterable<Uint8Array>,
+  limit: number,
+  uploads: Uploads,
+): Promise<Part[]> {
   const parser = await newParser(request, limit);
   const parts: Part[] = [];
   let reading: BusboyFileStream | undefined;
@@ -89,7 +105,7 @@ async function readParts(request: Request, limit: number, uploads: Uploads): Pro
     parser.destroy(new BadRequest(`the form has more than ${MAX_PARTS} parts, the most this server accepts`)),
   );
   try {
-    await pipeline(readPieces(request, limit), parser);
+    await pipeline(body, parser);
     await Promise.all(parts.map(({ value }) => value));
     return parts;
   } catch (error) {

@@ -3,7 +3,8 @@ import { z } from "zod";
 import { type Operation, operation, responds } from "../../http/operation.ts";
 import { forgetFlows } from "../flows/versions.ts";
 import { prepareExchange } from "./key-rotation.ts";
-import { checkKey, currentKey, keyChanged } from "./secrets.ts";
+import { checkKey } from "./key-text.ts";
+import { currentKey, keyChanged } from "./secrets.ts";
 
 const path = "/w/{workspace}/workspaces/encryption_key" as const;
 

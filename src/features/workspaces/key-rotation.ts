@@ -116,7 +116,7 @@ export async function prepareExchange(
 ): Promise<Exchange> {
   const target = to.workspace_id ?? workspace_id;
   const from: Side = { workspace_id, key: await currentKey(app, app.db.read, workspace_id) };
-  const after: Side = { workspace_id: target, key: keyFrom(app, target, to.text ?? from.key.text) };
+  const after: Side = { workspace_id: target, key: await keyFrom(app, target, to.text ?? from.key.text) };
   const prepared: Prepared = reseal ? await prepare(app, from, after) : new Map();
   return {
     key: after.key,

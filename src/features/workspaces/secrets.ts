@@ -3,7 +3,7 @@
  * that a copied database alone gives nothing away. AES-256-GCM (NIST SP 800-38D): 12 bytes of nonce, the ciphertext,
  * 16 bytes of tag. The workspace's id is bound in as associated data.
  */
-import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 import { eq } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import type { Reader, Tx } from "../../database/database.ts";
@@ -11,6 +11,7 @@ import { BadRequest, Internal, NotFound } from "../../errors.ts";
 import { forgottenEverywhere } from "../../events/forgetting.ts";
 import { randomText } from "../../lib/ids.ts";
 import { perApp } from "../../lib/per-app.ts";
+import { bytesOf, KEY_LENGTH } from "./key-text.ts";
 import { workspaces } from "./tables.ts";
 
 const NONCE = 12;
@@ -87,8 +88,6 @@ export function forgetKey(app: App, workspace_id: string): void {
   keysOf(app).delete(workspace_id);
 }
 
-const KEY_LENGTH = 64;
-
 /** A new workspace key: 64 characters, as existing clients exchange it. */
 export function newWorkspaceKey(app: App, workspace_id: string): { wrapped_key: string } {
   return { wrapped_key: wrapKey(app, workspace_id, randomText(KEY_LENGTH)) };
@@ -97,14 +96,6 @@ export function newWorkspaceKey(app: App, workspace_id: string): { wrapped_key: 
 /** The text of a key as it is stored: it opens with the instance key alone, and for this workspace. */
 export function wrapKey(app: App, workspace_id: string, text: string): string {
   return seal(app.instanceKey, text, `workspace key ${workspace_id}`);
-}
-
-/** @throws BadRequest for what cannot be a key */
-export function checkKey(text: string): string {
-  if (/^[\x21-\x7e]+$/.test(text) && text.length === KEY_LENGTH) return text;
-  throw new BadRequest(
-    `body field \`new_key\`: must be ${KEY_LENGTH} characters, letters and digits, such as \`openssl rand -hex 32\` prints`,
-  );
 }
 
 async function readWrapped(db: Reader, workspace_id: string): Promise<string> {
@@ -116,7 +107,7 @@ async function readWrapped(db: Reader, workspace_id: string): Promise<string> {
   return row.wrapped_key;
 }
 
-function unwrap(app: App, workspace_id: string, wrapped: string): WorkspaceKey {
+async function unwrap(app: App, workspace_id: string, wrapped: string): Promise<WorkspaceKey> {
   const text = unseal(app.instanceKey, wrapped, `workspace key ${workspace_id}`);
   if (text === undefined) {
     throw new Internal(
@@ -126,7 +117,7 @@ function unwrap(app: App, workspace_id: string, wrapped: string): WorkspaceKey {
       },
     );
   }
-  return { text, bytes: new Uint8Array(createHash("sha256").update(text).digest()), wrapped };
+  return { text, bytes: await bytesOf(app, text), wrapped };
 }
 
 /**
@@ -139,7 +130,7 @@ export async function checkInstanceKey(app: App): Promise<void> {
     .from(workspaces)
     .orderBy(workspaces.id)
     .limit(1);
-  if (row) unwrap(app, row.id, row.wrapped_key);
+  if (row) await unwrap(app, row.id, row.wrapped_key);
 }
 
 /** The key as the database has it now. */
@@ -265,7 +256,7 @@ export function resealed(
 }
 
 /** A key out of its text, as it will be stored for this workspace. */
-export function keyFrom(app: App, workspace_id: string, text: string): WorkspaceKey {
+export function keyFrom(app: App, workspace_id: string, text: string): Promise<WorkspaceKey> {
   return unwrap(app, workspace_id, wrapKey(app, workspace_id, text));
 }
 
@@ -295,8 +286,8 @@ export async function workspaceHmac(
   purpose: SigningPurpose,
   pieces: readonly (string | Uint8Array)[],
 ): Promise<Buffer> {
-  const { text } = await keyOf(app, workspace_id);
-  const key = hkdfSync("sha256", text, workspace_id, `svc signing ${purpose}`, 32);
+  const { bytes } = await keyOf(app, workspace_id);
+  const key = hkdfSync("sha256", bytes, workspace_id, `svc signing ${purpose}`, 32);
   const hmac = createHmac("sha256", Buffer.from(key));
   for (const piece of pieces) hmac.update(piece);
   return hmac.digest();
