@@ -90,22 +90,25 @@ export interface Context {
   readonly request: Request;
   /** What the lines of the log name the request by; undefined where something else than a call is the reason. */
   readonly request_id: string | undefined;
+  /** A transaction that leaves the operation's audit row together with the change; `lazy` is the database's. */
+  write<T>(audited: AuditDetails & { lazy?: boolean }, work: (tx: Tx) => Promise<T>): Promise<T>;
   /**
-   * A transaction that leaves the operation's audit row together with the change. `resource` names what was touched;
-   * `parameters` are details that hold no secret; `by` is the e-mail of who logs in by this call; `as` says what was
-   * done where that is not what the operation declares (a secret is read on the way to something else); `lazy` is the
-   * database's.
+   * Leaves the operation's audit row, and the webhook event that goes with it, in a transaction of the caller's own: for
+   * what is known only once the work is done.
    */
-  write<T>(
-    audited: {
-      resource?: string;
-      parameters?: Record<string, string>;
-      by?: string;
-      as?: Audit;
-      lazy?: boolean;
-    },
-    work: (tx: Tx) => Promise<T>,
-  ): Promise<T>;
+  audit(tx: Tx, details: AuditDetails): Promise<void>;
+}
+
+/** What an audit row says beside who did it and when. */
+export interface AuditDetails {
+  /** What was touched. */
+  resource?: string;
+  /** They hold no secret. */
+  parameters?: Record<string, string>;
+  /** The e-mail of who logs in by this call. */
+  by?: string;
+  /** What was done, where that is not what the operation declares: a secret is read on the way to something else. */
+  as?: Audit;
 }
 
 /** A context whose caller is known to be a member (or to stand above): what workspace operations get. */

@@ -54,27 +54,29 @@ export async function execute(app: App, hooks: Hooks, op: Operation, call: Call)
     }
   }
   const username = caller.member?.username ?? caller.identity?.email ?? "anonymous";
+  const audit: Context["audit"] = async (tx, { as = op.audit, by, resource, parameters }) => {
+    if (!as) return;
+    await hooks.recordAudit(tx, {
+      timestamp: app.clock(),
+      workspace_id: workspace_id ?? "global",
+      username: by ?? username,
+      email: by ?? caller.identity?.email ?? "",
+      audit: as,
+      resource,
+      parameters,
+    });
+  };
   const context: Context = {
     app,
     caller,
     username,
     request: call.request,
     request_id: call.request_id,
+    audit,
     write: (audited, work) =>
       app.db.write(async (tx) => {
         const value = await work(tx);
-        const audit = audited.as ?? op.audit;
-        if (audit) {
-          await hooks.recordAudit(tx, {
-            timestamp: app.clock(),
-            workspace_id: workspace_id ?? "global",
-            username: audited.by ?? username,
-            email: audited.by ?? caller.identity?.email ?? "",
-            audit,
-            resource: audited.resource,
-            parameters: audited.parameters,
-          });
-        }
+        await audit(tx, audited);
         return value;
       }, audited),
   };

@@ -33,6 +33,7 @@ export async function jobContext(app: App, job: Job): Promise<WorkspaceContext> 
     username: member.username,
     request: new Request("http://localhost/"),
     request_id: job.request_id ?? undefined,
+    audit: async () => {},
     write: (_audited, work) => app.db.write(work),
   };
 }

@@ -101,9 +101,16 @@ export async function rootOf(app: App, job: Job): Promise<string> {
   return at.id;
 }
 
+/** How a job is canceled. */
+interface CancelHow {
+  /** Completes a running one at once too when its worker is another one, which may be gone. */
+  force?: boolean;
+  /** What the audit log says, where that is not what the operation declares; `nothing`: the job's row alone tells it. */
+  as?: Audit | "nothing";
+}
+
 /**
  * Cancels a job: a queued one is completed at once, a running one is stopped with everything it started.
- * @param force completes a running one at once too when its worker is another one, which may be gone
  * @returns what happened, for the caller to read
  */
 export async function cancelJob(
@@ -111,11 +118,12 @@ export async function cancelJob(
   workspace_id: string,
   id: string,
   reason: string | undefined,
-  { force }: { force: boolean } = { force: false },
+  { force = false, as }: CancelHow = {},
 ): Promise<string> {
   const job = await getJob(ctx, workspace_id, id);
   if (job.state === "completed") return `job ${job.id} is already completed`;
-  await cancelUnfinished(ctx, job, reason ?? "canceled through the API", force && !ctx.app.queue.has(job.id));
+  const whileRunning = force && !ctx.app.queue.has(job.id);
+  await cancelUnfinished(ctx, job, reason ?? "canceled through the API", whileRunning, as);
   return job.id;
 }
 
@@ -168,22 +176,21 @@ export async function cancelRunsOf(
 
 /**
  * @param whileRunning completes the row of a running job as well, instead of asking its worker to stop
- * @param as what the audit says where the operation is another one than canceling
  */
 export async function cancelUnfinished(
   ctx: Context,
   job: Job,
   canceled_reason: string,
   whileRunning: boolean,
-  as?: Audit,
+  as?: CancelHow["as"],
 ): Promise<void> {
   const { app } = ctx;
   const result = canceledResult(canceled_reason, ctx.username);
   const now = app.clock();
   const canceled = { canceled_by: ctx.username, canceled_reason };
-  const audited = { resource: job.id, ...(as ? { as } : {}) };
-  const cancelRunning = () =>
-    cancelFlow(app, job, { result, ...canceled }, (work) => ctx.write(audited, work));
+  const write = <T>(work: (tx: Tx) => Promise<T>): Promise<T> =>
+    as === "nothing" ? app.db.write(work) : ctx.write({ resource: job.id, ...(as ? { as } : {}) }, work);
+  const cancelRunning = () => cancelFlow(app, job, { result, ...canceled }, write);
   if (isFrame(job.kind) && job.state === "running" && job.worker === null) {
     await cancelRunning();
     return;
@@ -225,11 +232,9 @@ export async function cancelUnfinished(
     tx.afterCommit(() => app.queue.cancel(job.id));
   };
   if (job.flow_step_id === null) {
-    await ctx.write(audited, async (tx) => void ((await end(tx)) || (await ask(tx))));
-  } else if (
-    !(await endJob(app, job, { status: "canceled", result }, end, (work) => ctx.write(audited, work)))
-  ) {
-    await ctx.write(audited, ask);
+    await write(async (tx) => void ((await end(tx)) || (await ask(tx))));
+  } else if (!(await endJob(app, job, { status: "canceled", result }, end, write))) {
+    await write(ask);
   }
   if (hasBegun) await cancelRunning();
 }

@@ -43,25 +43,28 @@ export async function contextOf(
   if (!member || member.disabled) {
     throw new BadRequest(`${email}, in whose name it runs, is no active member of workspace ${workspace_id}`);
   }
+  const audit: WorkspaceContext["audit"] = (tx, { as = RUNS, resource, parameters }) =>
+    recordAudit(tx, {
+      timestamp: app.clock(),
+      workspace_id,
+      username: created_by,
+      email,
+      audit: as,
+      resource,
+      parameters,
+    });
   return {
     app,
     caller: { identity, member },
     username: created_by,
     request: new Request("http://localhost/"),
     request_id: undefined,
+    audit,
     write: (audited, work) =>
       app.db.write(async (tx) => {
         if (!(await guard(tx))) throw new NotWanted();
         const value = await work(tx);
-        await recordAudit(tx, {
-          timestamp: app.clock(),
-          workspace_id,
-          username: created_by,
-          email,
-          audit: audited.as ?? RUNS,
-          resource: audited.resource,
-          parameters: audited.parameters,
-        });
+        await audit(tx, audited);
         return value;
       }),
   };

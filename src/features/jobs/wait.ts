@@ -1,5 +1,5 @@
 /** Waiting for a job's end: event-driven, never by polling. */
-import type { App, Context, WorkspaceContext } from "../../context.ts";
+import type { App, WorkspaceContext } from "../../context.ts";
 import { Conflict, Unavailable, WaitTimeout } from "../../errors.ts";
 import type { JobFinished } from "../../events/events.ts";
 import { newJobId } from "../../lib/ids.ts";
@@ -177,6 +177,5 @@ export function waitingCalls(app: App): number {
 
 async function cancelAbandoned(ctx: WorkspaceContext, id: string, reason: string): Promise<void> {
   // The operation's own audit row belongs to the run; the cancelation is told by the job's row.
-  const quiet: Context = { ...ctx, write: (_audited, work) => ctx.app.db.write(work) };
-  await cancelJob(quiet, ctx.caller.member.workspace_id, id, reason);
+  await cancelJob(ctx, ctx.caller.member.workspace_id, id, reason, { as: "nothing" });
 }

@@ -3,6 +3,7 @@ import { and, eq } from "drizzle-orm";
 import type { App, WorkspaceContext } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
+import type { Audit } from "../../http/operation.ts";
 import { analyseScript, usableLock } from "../../languages/analyse.ts";
 import type { Parameter, ScriptAnalysis } from "../../languages/types.ts";
 import { newJobId, sha256 } from "../../lib/ids.ts";
@@ -19,6 +20,8 @@ import type { NewScript } from "./records.ts";
 import { type Script, scripts } from "./tables.ts";
 import { findLatest, findLive, findVersion, forgetScript } from "./versions.ts";
 
+const UPDATES = { operation: "scripts.update", action_kind: "Update" } as const satisfies Audit;
+
 /**
  * Stores a new version. It is ready at once when nothing has to be resolved; otherwise a dependency job is queued in
  * the same transaction and `p/` stays on the version before until that job is done.
@@ -34,21 +37,20 @@ export async function createScript(ctx: WorkspaceContext, body: NewScript): Prom
   const analysis = await analyseScript(body.language, body.content);
   const lock = await usableLock(body.language, body.lock);
   if (body.signature) await checkSecret(ctx, body.signature.secret);
-  const audited: Parameters<typeof ctx.write>[0] = { resource: path };
-  return ctx.write(audited, async (tx) => {
+  return app.db.write(async (tx) => {
     await tx.lock(`script ${workspace_id} ${path}`);
     const previous = await findLatest(tx, workspace_id, path);
-    if (previous) audited.as = { operation: "scripts.update", action_kind: "Update" };
     await checkParent(ctx, tx, { previous, live: await findLive(tx, workspace_id, path) }, body, path);
     const row = toRow(app, ctx, { ...body, path, lock }, analysis, previous);
     if (await findVersion(tx, workspace_id, row.hash)) {
       throw new BadRequest(`the same script exists already at ${path}, with hash ${row.hash}`);
     }
     await tx.insert(scripts).values(row);
-    audited.parameters = { hash: row.hash };
     if (row.ready) await noteDeployed(app, tx, row, deployerOf(ctx));
     else await queueDependencyJob(app, tx, ctx, row);
     if (row.ready) await storeImports(tx, { workspace_id, kind: "script", path }, []);
+    const details = { resource: path, parameters: { hash: row.hash } };
+    await ctx.audit(tx, previous ? { ...details, as: UPDATES } : details);
     tx.afterCommit(() => {
       forgetScript(app, workspace_id, path, row.hash);
       if (!row.ready) app.queue.wake();

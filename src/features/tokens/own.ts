@@ -64,10 +64,7 @@ function checkNewToken(ctx: UserContext, body: Omit<NewToken, "email" | "kind">)
 }
 
 async function store(ctx: UserContext, token: Omit<NewToken, "kind">): Promise<string> {
-  const audited: { resource?: string; parameters: Record<string, string> } = {
-    parameters: { email: token.email, label: token.label ?? "" },
-  };
-  return ctx.write(audited, async (tx) => {
+  return ctx.app.db.write(async (tx) => {
     const [user] = await tx.select({ email: users.email }).from(users).where(eq(users.email, token.email));
     if (!user) throw new NotFound(`user ${token.email}`);
     if (token.workspace_id !== undefined) {
@@ -79,7 +76,8 @@ async function store(ctx: UserContext, token: Omit<NewToken, "kind">): Promise<s
     }
     const kind = isMachineLabel(token.label) ? "machine" : "user";
     const value = await issueToken(ctx.app, tx, { ...token, kind });
-    audited.resource = value.slice(0, PREFIX_LENGTH);
+    const parameters = { email: token.email, label: token.label ?? "" };
+    await ctx.audit(tx, { resource: value.slice(0, PREFIX_LENGTH), parameters });
     return value;
   });
 }

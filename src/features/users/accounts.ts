@@ -120,8 +120,7 @@ export async function updateAccount(ctx: UserContext, given: string, change: Acc
 export async function deleteAccount(ctx: UserContext, given: string): Promise<void> {
   const { app } = ctx;
   const email = checkEmail(given);
-  const audited: { resource: string; parameters?: Record<string, string> } = { resource: email };
-  const departures = await ctx.write(audited, async (tx) => {
+  const departures = await app.db.write(async (tx) => {
     await getUser(tx, email);
     await requireOtherSuperAdmin(tx, email);
     const departures: Departure[] = [];
@@ -136,11 +135,12 @@ export async function deleteAccount(ctx: UserContext, given: string): Promise<vo
     await tx.delete(users).where(eq(users.email, email));
     tx.afterCommit(() => retireChildren(app, { email }));
     const kept = departures.map(({ person }) => `${person.workspace_id}:u/${person.username}/`);
-    audited.parameters = {
+    const parameters = {
       kept_for_admins: kept.join(" "),
       canceled_runs: String(departures.reduce((sum, { runs }) => sum + runs.length, 0)),
       deleted_tokens: String(departures.reduce((sum, { tokens }) => sum + tokens, deleted)),
     };
+    await ctx.audit(tx, { resource: email, parameters });
     return departures;
   });
   await finishDepartures(ctx, departures);

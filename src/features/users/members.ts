@@ -125,11 +125,10 @@ function changed(row: Row, change: MemberChange): Required<MemberChange> {
  */
 export async function deleteMember(ctx: WorkspaceContext, username: string): Promise<void> {
   const { workspace_id } = ctx.caller.member;
-  const audited: { resource: string; parameters?: Record<string, string> } = { resource: username };
-  const departure = await ctx.write(audited, async (tx) => {
+  const departure = await ctx.app.db.write(async (tx) => {
     const row = await findByUsername(tx, workspace_id, username);
     const departure = await departFrom(ctx.app, tx, row, ctx.username);
-    audited.parameters = told(departure);
+    await ctx.audit(tx, { resource: username, parameters: told(departure) });
     return departure;
   });
   await finishDepartures(ctx, [departure]);

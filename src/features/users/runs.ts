@@ -3,6 +3,7 @@ import { and, asc, eq, ne } from "drizzle-orm";
 import type { App, Member, UserContext, WorkspaceContext } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { BadRequest } from "../../errors.ts";
+import type { Audit } from "../../http/operation.ts";
 import { jobs } from "../../queue/tables.ts";
 import { cancelJob } from "../jobs/service.ts";
 import { resolveMember } from "../workspaces/members.ts";
@@ -13,6 +14,8 @@ export interface Person {
   username: string;
   email: string;
 }
+
+const CANCELS = { operation: "jobs.cancel", action_kind: "Delete" } as const satisfies Audit;
 
 const unfinishedOf = ({ workspace_id, username }: Person) =>
   and(
@@ -56,13 +59,8 @@ export async function cancelMarked(
   // Whoever takes somebody's place away ends their runs, whether they may see them or not.
   const member = await operatorIn(ctx.app, person.workspace_id);
   if (!member) return;
-  const asOperator: WorkspaceContext = {
-    ...ctx,
-    caller: { identity: OPERATOR, member },
-    write: (audited, work) =>
-      ctx.write({ ...audited, as: { operation: "jobs.cancel", action_kind: "Delete" } }, work),
-  };
-  for (const id of ids) await cancelJob(asOperator, person.workspace_id, id, reason);
+  const asOperator: WorkspaceContext = { ...ctx, caller: { identity: OPERATOR, member } };
+  for (const id of ids) await cancelJob(asOperator, person.workspace_id, id, reason, { as: CANCELS });
 }
 
 /** Undefined in an archived workspace, where nothing runs. */
