@@ -6,7 +6,7 @@ import { NotFound } from "../../../errors.ts";
 import { type Operation, operation, responds } from "../../../http/operation.ts";
 import { isFrame } from "../../../queue/states.ts";
 import { decodePayload } from "../../jobs/arguments.ts";
-import { JobRecord, toRecord } from "../../jobs/records.ts";
+import { JobRecord, toldTo, toRecord } from "../../jobs/records.ts";
 import { getJob } from "../../jobs/service.ts";
 import { approversOf, flowFacts } from "../run/status.ts";
 import { flowUserStates } from "../tables.ts";
@@ -144,7 +144,7 @@ const getSuspendedJobFlow = operation({
     requireMaySee(ctx.caller, asked);
     const { job } = asked.flow;
     return {
-      job: { ...toRecord(job), ...(await flowFacts(ctx.app, job)) },
+      job: toldTo(ctx.caller, { ...toRecord(job), ...(await flowFacts(ctx.app, job)) }),
       approvers: await approversOf(ctx.app, request.job_id),
     };
   },
