@@ -242,3 +242,15 @@ describe("a link in the name of somebody else", () => {
     expect(await cameTo(id)).toEqual({ result: 200 });
   });
 });
+
+test("a token that only triggers a flow does not approve it", async () => {
+  const path = await push([asking({ required_events: 1 }), paying]);
+  const scopes = [`jobs:run:flows:${path}`];
+  const body = { label: "webhook-pay", scopes, workspace_id: "acme" };
+  const webhook = server.as((await expectOk(admin("POST", "/users/tokens/create", body))).text);
+  const id = await start(path, webhook);
+  await cameTo(id);
+  const refused = await webhook("POST", `${jobs}/flow/resume/${id}`, {});
+  expect([refused.status, refused.text]).toEqual([403, expect.stringContaining("nothing else")]);
+  expect(await cameTo(id)).toEqual({ asks: "ask" });
+});

@@ -143,9 +143,7 @@ export function onlyTriggers({ token }: Identity): boolean {
 /** @throws Forbidden for a token that only triggers something */
 export function refuseTriggering(identity: Identity): void {
   if (!onlyTriggers(identity)) return;
-  throw new Forbidden(
-    "the token runs what it was made for and reads those runs: it does not tell whose it is",
-  );
+  throw new Forbidden("the token runs what it was made for and reads those runs, and does nothing else");
 }
 
 /** The tags of the only jobs that the token may run and see; undefined: of any. */

@@ -10,7 +10,7 @@ import { asCallerReads, asSent, hasOtherRights } from "../../jobs/caller-referen
 import type { Runner } from "../../jobs/sealed.ts";
 import { findJob, getJob } from "../../jobs/service.ts";
 import { isOwner } from "../../permissions.ts";
-import { checkScopes } from "../../tokens/scopes.ts";
+import { checkScopes, refuseTriggering } from "../../tokens/scopes.ts";
 import { answersTo } from "../run/answers.ts";
 import { answerFrame } from "../run/runs.ts";
 import { type FlowResume, flowFrames } from "../tables.ts";
@@ -94,14 +94,15 @@ async function refuseRepeated(app: App, { job_id, resume_id }: Pick<Request, "jo
 
 /**
  * Approves what a flow waits for, without a link.
- * @throws Forbidden when the caller owns neither the flow's path nor the workspace, Conflict when nothing is waited for
+ * @throws Forbidden for a token that only triggers something, and when the caller owns neither the flow's path nor the workspace, Conflict when nothing is waited for
  */
 export async function approveAsOwner(
   ctx: WorkspaceContext,
   flow_job_id: string,
   value: unknown,
 ): Promise<void> {
-  const { member } = ctx.caller;
+  const { member, identity } = ctx.caller;
+  refuseTriggering(identity);
   const job = await flowJob(ctx, flow_job_id);
   requireOwner(ctx, job);
   const asked = await waitingIn(ctx.app, job);
