@@ -246,7 +246,7 @@ export const SETTINGS = {
     kind: "text",
     default: "",
     meaning:
-      "private hosts, addresses and ranges the server may call for its users, with commas; all: any. Otherwise webhooks reach only the public internet, and what a super admin names in a setting that host beside it",
+      "private hosts, addresses and ranges the server may call for its users, with commas; all: any. Otherwise webhooks, WebSockets and buckets reach only the public internet, and what a super admin names in a setting that host beside it",
   },
   webhook_retention_s: {
     variable: "SVC_WEBHOOK_RETENTION_S",

@@ -88,3 +88,16 @@ test("an operation of a workspace is never open to whom it should not be", () =>
   );
   expect(open.every((op) => /\/(jobs?|apps)_u\/|\/s3_proxy\/|^\/approve\//.test(op.path))).toBe(true);
 });
+
+test("the server connects to others through `outgoing/` alone, which asks where to", async () => {
+  const ways =
+    /\bfetch\(|new WebSocket\(|S3Client|new (Bun\.)?SQL\(|\b(Bun|net|tls)\.connect\(|\bhttps?\.(get|request)\(/;
+  // Children are kept in by the sandbox; a channel is a socket that is open already; PostgreSQL is the operator's word.
+  const others = /^src\/(outgoing|runner\/child|runner\/channel\.ts|server\.ts|http\/server\.ts|database)/;
+  const found: string[] = [];
+  for await (const file of new Bun.Glob("src/**/*.ts").scan({ cwd: root })) {
+    const code = (await Bun.file(join(root, file)).text()).replace(/`[^`]*`|\/\*.*?\*\/|\/\/[^\n]*/gs, "");
+    if (!others.test(file) && ways.test(code)) found.push(file);
+  }
+  expect(found).toEqual([]);
+});

@@ -1,4 +1,5 @@
 /** Counts per address what must not come too often. Bounded: whoever has many addresses only makes it forget sooner. */
+import { networkOf } from "../lib/network.ts";
 
 const MINUTE_MS = 60_000;
 const MAX_TRACKED = 20_000;
@@ -33,16 +34,4 @@ export function createLimiter(most: number, now: () => number): Limiter {
       return window.count > most ? Math.ceil((window.ends - at) / 1000) : undefined;
     },
   };
-}
-
-/** One caller has a whole /64 of IPv6 addresses (RFC 6177 §2); an IPv4 address counts by itself. */
-function networkOf(address: string): string {
-  if (!address.includes(":")) return address;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
-  if (mapped) return mapped[1]!;
-  const [head = "", tail] = address.split("::");
-  const left = head === "" ? [] : head.split(":");
-  const right = tail === undefined || tail === "" ? [] : tail.split(":");
-  const zeros = tail === undefined ? 0 : 8 - left.length - right.length;
-  return [...left, ...new Array<string>(Math.max(0, zeros)).fill("0"), ...right].slice(0, 4).join(":");
 }

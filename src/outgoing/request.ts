@@ -1,31 +1,17 @@
 /**
- * Requests that the server itself makes to targets people name. Bounded in time, in size and in redirects; the address
- * that was checked is the one that is connected to, so that a name which resolves to another address a moment later
- * gains nothing.
+ * Requests that the server itself makes to targets people name, with whole answers: bounded in time, in size and in
+ * redirects.
  */
-import { lookup } from "node:dns/promises";
-import { isIP } from "node:net";
-import type { Targets } from "./targets.ts";
+import { hostOf } from "../lib/network.ts";
+import { explaining, type OpenRequest, OutgoingError, openRequest } from "./connect.ts";
 
-/** Why a request came to nothing; the message names the host, never the path or query, which may hold secrets. */
-export class OutgoingError extends Error {
-  override readonly name = "OutgoingError";
-}
-
-export interface OutgoingRequest {
-  url: string;
-  method: "GET" | "POST" | "PUT" | "DELETE";
-  headers?: Record<string, string>;
-  body?: string | Uint8Array;
-  targets: Targets;
+export interface OutgoingRequest extends OpenRequest {
   /** From the beginning to the last byte of the answer, redirects included. */
   timeout_ms: number;
   /** Of the answer's body, as it arrives decoded. */
   max_bytes: number;
   /** What becomes of a longer body; it is cut off where nothing is said. */
   longer?: "cut" | "refused";
-  /** Plain http is spoken with this machine alone. */
-  confidential?: boolean;
   /** Redirects that are followed; each is checked like the first address. */
   max_redirects: number;
 }
@@ -41,7 +27,7 @@ export async function sendRequest(asked: OutgoingRequest): Promise<OutgoingAnswe
   const signal = AbortSignal.timeout(asked.timeout_ms);
   let request = asked;
   for (let redirects = 0; ; redirects++) {
-    const answer = await once(request, signal);
+    const answer = await ask(request, signal);
     const location = answer.headers.get("location");
     if (!isFollowed(request, answer) || location === null || redirects >= asked.max_redirects) return answer;
     request = redirected(request, location);
@@ -66,100 +52,18 @@ function redirected(request: OutgoingRequest, location: string): OutgoingRequest
   return { ...request, url: to.href, headers: Object.fromEntries(headers) };
 }
 
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1)$/;
-
-async function once(request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingAnswer> {
-  const url = new URL(request.url);
-  if (url.protocol !== "http:" && url.protocol !== "https:") {
-    throw new OutgoingError(`${url.protocol}// is no address that can be called`);
-  }
-  const host = url.hostname.replace(/^\[|\]$/g, "");
-  if (request.confidential && url.protocol === "http:" && !LOOPBACK.test(host)) {
-    throw new OutgoingError(`${url.origin} must be called by https`);
-  }
-  try {
-    return await read(await connect(request, url, host, signal), request, host);
-  } catch (cause) {
-    if (cause instanceof OutgoingError) throw cause;
-    if (signal.aborted)
-      throw new OutgoingError(`${host} did not answer within ${request.timeout_ms / 1000} s`);
-    throw new OutgoingError(`${host} cannot be reached: ${reasonOf(cause)}`);
-  }
-}
-
-/** To the first of the host's addresses that takes the connection. */
-async function connect(
-  request: OutgoingRequest,
-  url: URL,
-  host: string,
-  signal: AbortSignal,
-): Promise<Response> {
-  const allowed = await allowedAddresses(host, request.targets, signal);
-  for (const [index, address] of allowed.entries()) {
-    try {
-      return await fetchFrom(address, request, url, host, signal);
-    } catch (cause) {
-      if (index === allowed.length - 1 || signal.aborted || !isUnreachable(cause)) throw cause;
-    }
-  }
-  throw refused(host);
-}
-
-/** The connection goes to the address; the certificate and the `Host` header are those of the name. */
-function fetchFrom(
-  address: string,
-  request: OutgoingRequest,
-  url: URL,
-  host: string,
-  signal: AbortSignal,
-): Promise<Response> {
-  const to = new URL(url);
-  to.hostname = address.includes(":") ? `[${address}]` : address;
-  return fetch(to, {
-    method: request.method,
-    headers: { ...request.headers, host: url.host },
-    body: request.body,
-    redirect: "manual",
-    signal,
-    ...(url.protocol === "https:" && isIP(host) === 0 ? { tls: { serverName: host } } : {}),
-  });
-}
-
-/**
- * The addresses of a host that may be connected to, one or more.
- * @throws OutgoingError when there are none; whatever its name could not be resolved for
- */
-export async function allowedAddresses(
-  host: string,
-  targets: Targets,
-  signal: AbortSignal,
-): Promise<string[]> {
-  const found = isIP(host) > 0 ? [host] : await addressesOf(host, signal);
-  const allowed = found.filter((address) => targets.allows(host, address));
-  if (allowed.length === 0) throw refused(host);
-  return allowed;
-}
-
-async function addressesOf(host: string, signal: AbortSignal): Promise<string[]> {
-  const found = await Promise.race([lookup(host, { all: true }), whenAborted(signal)]);
-  return found.map(({ address }) => address);
-}
-
-function whenAborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
-}
-
-function refused(host: string): OutgoingError {
-  return new OutgoingError(
-    `${host} is an address of this machine or of a private network, which the operator has not allowed as a target`,
+function ask(request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingAnswer> {
+  const host = hostOf(new URL(request.url));
+  const { timeout_ms } = request;
+  return explaining(host, signal, timeout_ms, async () =>
+    readAnswer(await openRequest(request, signal, timeout_ms), request, host),
   );
 }
 
-async function read(
+/** Reads an answer to its end, or to as many bytes as may come. @throws OutgoingError for more, where that is refused */
+export async function readAnswer(
   { status, headers, body }: Response,
-  { max_bytes, longer }: OutgoingRequest,
+  { max_bytes, longer }: Pick<OutgoingRequest, "max_bytes" | "longer">,
   host: string,
 ): Promise<OutgoingAnswer> {
   const pieces: Uint8Array[] = [];
@@ -173,32 +77,4 @@ async function read(
     if (left < 0 || (left === 0 && longer !== "refused")) break;
   }
   return { status, headers, body: Buffer.concat(pieces) };
-}
-
-const REASONS: Record<string, string> = {
-  ENOTFOUND: "there is no such host",
-  DNS_ENOTFOUND: "there is no such host",
-  EAI_AGAIN: "its name could not be resolved",
-  ConnectionRefused: "the connection was refused",
-  ECONNREFUSED: "the connection was refused",
-  ECONNRESET: "the connection was closed",
-  ConnectionClosed: "the connection was closed",
-  ERR_TLS_CERT_ALTNAME_INVALID: "its certificate is another host's",
-  DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is self-signed",
-  CERT_HAS_EXPIRED: "its certificate has expired",
-};
-
-function isUnreachable(cause: unknown): boolean {
-  const code = codeOf(cause);
-  return code === "ConnectionRefused" || code === "ECONNREFUSED";
-}
-
-function codeOf(cause: unknown): string {
-  return cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? "") : "";
-}
-
-/** Never the message itself: it may name the whole address. */
-export function reasonOf(cause: unknown): string {
-  const code = codeOf(cause);
-  return REASONS[code] ?? (code === "" ? "the request failed" : `the request failed (${code})`);
 }

@@ -5,7 +5,9 @@
  */
 import type { App } from "../context.ts";
 import { BadRequest } from "../errors.ts";
-import { type OutgoingAnswer, OutgoingError, type OutgoingRequest, sendRequest } from "./request.ts";
+import { hostOf } from "../lib/network.ts";
+import { OutgoingError } from "./connect.ts";
+import { type OutgoingAnswer, type OutgoingRequest, sendRequest } from "./request.ts";
 import { allowedTargets, type Targets } from "./targets.ts";
 
 /** @param urls as the operator has set them; what is no URL names no host */
@@ -16,8 +18,6 @@ export function targetsNamedIn(app: App, urls: readonly (string | undefined)[]):
   const others = allowedTargets(app);
   return { allows: (host, address) => named.has(host) || others.allows(host, address) };
 }
-
-const hostOf = ({ hostname }: URL) => hostname.replace(/^\[|\]$/g, "");
 
 type Asked = Omit<OutgoingRequest, "targets" | "max_redirects"> & { max_redirects?: number };
 

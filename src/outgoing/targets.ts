@@ -3,50 +3,11 @@
  * server's own network: another service on this machine, a cloud's metadata address, a neighbour behind the firewall
  * (server-side request forgery, CWE-918).
  */
-import { BlockList, isIP } from "node:net";
+import { isIP } from "node:net";
 import type { App } from "../context.ts";
 import { BadRequest } from "../errors.ts";
+import { type AddressRange, isInRanges, isPublicAddress, parseRange } from "../lib/network.ts";
 import { perApp } from "../lib/per-app.ts";
-
-/** Addresses that are no place on the public internet (IANA special-purpose registries, RFC 6890). */
-const SPECIAL: readonly [address: string, prefix: number][] = [
-  ["0.0.0.0", 8],
-  ["10.0.0.0", 8],
-  ["100.64.0.0", 10],
-  ["127.0.0.0", 8],
-  ["169.254.0.0", 16],
-  ["172.16.0.0", 12],
-  ["192.0.0.0", 24],
-  ["192.0.2.0", 24],
-  ["192.88.99.0", 24],
-  ["192.168.0.0", 16],
-  ["198.18.0.0", 15],
-  ["198.51.100.0", 24],
-  ["203.0.113.0", 24],
-  ["224.0.0.0", 3],
-  ["::", 127],
-  ["64:ff9b::", 96],
-  ["64:ff9b:1::", 48],
-  ["100::", 64],
-  ["2001::", 23],
-  ["2001:db8::", 32],
-  ["2002::", 16],
-  ["fc00::", 7],
-  ["fe80::", 10],
-  ["ff00::", 8],
-];
-
-const special = new BlockList();
-for (const [address, prefix] of SPECIAL) special.addSubnet(address, prefix, familyOf(address));
-
-function familyOf(address: string): "ipv4" | "ipv6" {
-  return address.includes(":") ? "ipv6" : "ipv4";
-}
-
-/** An IPv4 address inside an IPv6 one (RFC 4291 §2.5.5.2) is judged as what it is. */
-function unmapped(address: string): string {
-  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
-}
 
 /** Which targets are allowed beyond the public internet. */
 export interface Targets {
@@ -70,31 +31,23 @@ export function targetsOf(text: string): Targets {
     .map((entry) => entry.trim().toLowerCase())
     .filter((entry) => entry !== "");
   if (entries.includes("all")) return { allows: () => true };
-  const addresses = new BlockList();
+  const ranges: AddressRange[] = [];
   const hosts: string[] = [];
-  for (const entry of entries) if (!addAddress(addresses, entry)) hosts.push(checkedHost(entry));
+  for (const entry of entries) {
+    const range = rangeOf(entry);
+    if (range) ranges.push(range);
+    else hosts.push(checkedHost(entry));
+  }
   return {
-    allows(host, given) {
-      const address = unmapped(given);
-      const family = familyOf(address);
-      // Every other IPv4 address in IPv6's clothes is refused: nobody needs one to reach the public internet.
-      const isPublic = !special.check(address, family) && !/^::ffff:/i.test(address);
-      return isPublic || addresses.check(address, family) || hosts.some((name) => isNamed(host, name));
-    },
+    allows: (host, address) =>
+      isPublicAddress(address) || isInRanges(address, ranges) || hosts.some((name) => isNamed(host, name)),
   };
 }
 
-function addAddress(list: BlockList, entry: string): boolean {
-  const [address = "", prefix] = entry.split("/");
-  if (isIP(address) === 0) return false;
-  const family = familyOf(address);
-  const most = family === "ipv4" ? 32 : 128;
-  const bits = prefix === undefined ? most : Number(prefix);
-  if (!/^\d+$/.test(prefix ?? "0") || bits > most) {
-    throw new BadRequest(`"${entry}" is no range of addresses: write it as 10.0.0.0/8 or fd00::/8`);
-  }
-  list.addSubnet(address, bits, family);
-  return true;
+function rangeOf(entry: string): AddressRange | undefined {
+  const range = parseRange(entry);
+  if (range || isIP(entry.split("/")[0]!) === 0) return range;
+  throw new BadRequest(`"${entry}" is no range of addresses: write it as 10.0.0.0/8 or fd00::/8`);
 }
 
 function checkedHost(entry: string): string {

@@ -3,7 +3,8 @@
  * the one that is connected to, as with requests.
  */
 import { isIP } from "node:net";
-import { allowedAddresses, OutgoingError, reasonOf } from "./request.ts";
+import { hostOf } from "../lib/network.ts";
+import { allowedAddresses, OutgoingError, reasonOf } from "./connect.ts";
 import type { Targets } from "./targets.ts";
 
 export interface WebsocketTarget {
@@ -32,7 +33,7 @@ export interface Websocket {
 /** @throws OutgoingError when the target is refused, or there is no connection in time */
 export async function openWebsocket(asked: WebsocketTarget): Promise<Websocket> {
   const url = new URL(asked.url);
-  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const host = hostOf(url);
   const signal = AbortSignal.timeout(asked.timeout_ms);
   let addresses: string[];
   try {

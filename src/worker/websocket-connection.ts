@@ -14,7 +14,7 @@ import {
 } from "../features/websocket-triggers/messages.ts";
 import { checkUrl, runnableOf } from "../features/websocket-triggers/service.ts";
 import { websocketTriggers } from "../features/websocket-triggers/tables.ts";
-import { OutgoingError } from "../outgoing/request.ts";
+import { OutgoingError } from "../outgoing/connect.ts";
 import { allowedTargets } from "../outgoing/targets.ts";
 import { openWebsocket, type Websocket } from "../outgoing/websocket.ts";
 import { asMessage, Inbox } from "./websocket-inbox.ts";

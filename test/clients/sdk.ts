@@ -31,7 +31,10 @@ export interface Sdk {
 
 /** @param imports what every script begins with */
 export async function startSdk(imports: string): Promise<Sdk> {
-  const [server, bucket] = await Promise.all([startTestServer(), startBucket()]);
+  const [server, bucket] = await Promise.all([
+    startTestServer({ allowed_targets: "127.0.0.1" }),
+    startBucket(),
+  ]);
   const { ask } = await server.workspace();
   await license(server);
   const post = (path: string, body: unknown) => expectOk(ask("POST", `${w}${path}`, body));

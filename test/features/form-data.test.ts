@@ -8,7 +8,10 @@ let server: TestServer;
 let bucket: Bucket;
 
 beforeAll(async () => {
-  [server, bucket] = await Promise.all([startTestServer({ max_body_mb: 12 }), startBucket()]);
+  [server, bucket] = await Promise.all([
+    startTestServer({ max_body_mb: 12, allowed_targets: "127.0.0.1" }),
+    startBucket(),
+  ]);
 });
 afterAll(async () => {
   await server.stop();

@@ -17,7 +17,7 @@ describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", 
     expectOk(root.ask("POST", "/configs/update/worker__front", { worker_tags }));
 
   beforeAll(async () => {
-    both = await startTwoServers();
+    both = await startTwoServers({ allowed_targets: "127.0.0.1" });
     ({ ask, token } = both.admin);
     back = both.atBack;
     // Scripts are the back server's alone.

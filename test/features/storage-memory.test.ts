@@ -46,6 +46,7 @@ beforeAll(async () => {
         SVC_DATA_DIR: data_dir,
         SVC_LOG_LEVEL: "error",
         REQUEST_SIZE_LIMIT: "400",
+        SVC_ALLOWED_TARGETS: "127.0.0.1",
         ...(database ? { DATABASE_URL: database.url } : {}),
       },
       stdio: ["ignore", "pipe", "pipe"],

@@ -8,7 +8,7 @@ let bucket: Bucket;
 const as: Record<string, Ask> = {};
 
 beforeAll(async () => {
-  [server, bucket] = await Promise.all([startTestServer(), startBucket()]);
+  [server, bucket] = await Promise.all([startTestServer({ allowed_targets: "127.0.0.1" }), startBucket()]);
   as.admin = (await server.workspace()).ask;
   as.dev = (await server.member("acme", "dev")).ask;
   as.ops = (await server.member("acme", "ops", "operator")).ask;
@@ -105,7 +105,7 @@ describe("who uses the storage", () => {
       s3fs_args: { endpoint_url: "https://s3.eu-west-1.amazonaws.com:9", key: "a'", use_ssl: true },
       storage_options: { aws_region: "eu-west-1", aws_allow_http: "false" },
     });
-    await using own = await startTestServer();
+    await using own = await startTestServer({ allowed_targets: "127.0.0.1" });
     const admin = (await own.workspace()).ask;
     const dev = (await own.member("acme", "dev")).ask;
     await createResource("u/admin/bucket", bucket.resource, admin);

@@ -13,7 +13,7 @@ const tokens: Record<string, string> = {};
 
 beforeAll(async () => {
   [server, bucket] = await Promise.all([
-    startTestServer({ max_body_mb: 1, max_upload_mb: 20 }),
+    startTestServer({ max_body_mb: 1, max_upload_mb: 20, allowed_targets: "127.0.0.1" }),
     startBucket(),
   ]);
   const admin = await server.workspace();

@@ -10,7 +10,7 @@ let admin: Ask;
 let dev: Ask;
 
 beforeAll(async () => {
-  [server, bucket] = await Promise.all([startTestServer(), startBucket()]);
+  [server, bucket] = await Promise.all([startTestServer({ allowed_targets: "127.0.0.1" }), startBucket()]);
   admin = (await server.workspace()).ask;
   dev = (await server.member("acme", "dev")).ask;
   await server.workspace("other");

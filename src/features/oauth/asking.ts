@@ -3,7 +3,8 @@ import * as oauth from "oauth4webapi";
 import type { App } from "../../context.ts";
 import { BadRequest, SvcError, Unavailable } from "../../errors.ts";
 import { perApp } from "../../lib/per-app.ts";
-import { OutgoingError, sendRequest } from "../../outgoing/request.ts";
+import { OutgoingError } from "../../outgoing/connect.ts";
+import { sendRequest } from "../../outgoing/request.ts";
 import { targetsNamedIn } from "../../outgoing/settings.ts";
 import type { Client } from "./clients.ts";
 

@@ -7,8 +7,10 @@ import { BadRequest, NotFound, SvcError } from "../../errors.ts";
 import { explain } from "../../http/faults.ts";
 import { operation, responds } from "../../http/operation.ts";
 import { randomText } from "../../lib/ids.ts";
+import { targetsNamedIn } from "../../outgoing/settings.ts";
 import { filesystemStore } from "../storage/filesystem-store.ts";
 import { S3Resource } from "../storage/records.ts";
+import { addressOf } from "../storage/s3-api.ts";
 import { s3Store } from "../storage/s3-store.ts";
 import type { ObjectStore } from "../storage/store.ts";
 import { KEYS } from "./keys.ts";
@@ -74,7 +76,10 @@ function open(app: App, config: Config): { name: string; store: ObjectStore; fol
       `the configuration does not say where a bucket is: ${explain("body", parsed.error, {})}`,
     );
   }
-  return { name: `bucket ${parsed.data.bucket}`, store: s3Store(parsed.data) };
+  return {
+    name: `bucket ${parsed.data.bucket}`,
+    store: s3Store(parsed.data, targetsNamedIn(app, [addressOf(parsed.data)])),
+  };
 }
 
 /** @throws BadRequest naming the step that failed */

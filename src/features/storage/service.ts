@@ -8,6 +8,7 @@ import { BadRequest, Forbidden, NotFound, SvcError } from "../../errors.ts";
 import { explain } from "../../http/faults.ts";
 import { randomText } from "../../lib/ids.ts";
 import { perApp } from "../../lib/per-app.ts";
+import { allowedTargets } from "../../outgoing/targets.ts";
 import { resourceForServer, valueForCaller } from "../resources/references.ts";
 import { SECRET_READ } from "../variables/service.ts";
 import { workspaces } from "../workspaces/tables.ts";
@@ -49,7 +50,7 @@ export async function storageSettings(ctx: InWorkspace): Promise<LargeFileStorag
  * @throws BadRequest when there is no such storage, NotFound for a resource
  */
 export async function openStore(ctx: WorkspaceContext, choice: StoreChoice = {}): Promise<ObjectStore> {
-  if (choice.s3_resource_path) return s3Store(await namedBucket(ctx, choice.s3_resource_path));
+  if (choice.s3_resource_path) return bucketStore(ctx, await namedBucket(ctx, choice.s3_resource_path));
   return openConfigured(ctx, choice.storage);
 }
 
@@ -62,10 +63,15 @@ export async function openConfigured(ctx: InWorkspace, wanted: string | undefine
   const { name, storage } = await configured(ctx, wanted);
   if (storage.type === "S3Storage") {
     const path = pathIn(storage.s3_resource_path);
-    return s3Store(toBucket(path, await resourceForServer(ctx, path)));
+    return bucketStore(ctx, toBucket(path, await resourceForServer(ctx, path)));
   }
   await cleaned(ctx.app);
   return filesystemStore(join(ctx.app.config.data_dir, FOLDER, await folderOf(ctx), name));
+}
+
+/** A bucket, which the server reaches only where it may call. @throws BadRequest */
+function bucketStore({ app }: InWorkspace, bucket: S3Resource): ObjectStore {
+  return s3Store(bucket, allowedTargets(app));
 }
 
 /** Below the folder of all storages. It stays what it is when the workspace gets another id. */
@@ -107,7 +113,7 @@ export async function tryStorages(ctx: WorkspaceContext, settings: LargeFileStor
     if (storage.type !== "S3Storage") continue;
     const path = pathIn(storage.s3_resource_path);
     try {
-      const store = s3Store(toBucket(path, await resourceForServer(ctx, path)));
+      const store = bucketStore(ctx, toBucket(path, await resourceForServer(ctx, path)));
       await store.list({ max_keys: 1, prefix: "", marker: undefined });
     } catch (cause) {
       if (!(cause instanceof SvcError)) throw cause;

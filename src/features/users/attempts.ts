@@ -13,6 +13,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { App } from "../../context.ts";
 import { TooManyRequests } from "../../errors.ts";
 import { randomText, sha256 } from "../../lib/ids.ts";
+import { networkOf } from "../../lib/network.ts";
 import { perApp } from "../../lib/per-app.ts";
 
 const WINDOW_MS = 60_000;
@@ -117,18 +118,6 @@ function remember(familiar: Memory["familiar"], account: string, network: string
 
 function bound(map: Map<string, unknown>): void {
   if (map.size >= MAX_TRACKED) map.delete(map.keys().next().value!);
-}
-
-/** The address, or of IPv6 the /64 it belongs to (RFC 6177 §2): whoever has one address of those has them all. */
-function networkOf(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
-  if (mapped) return mapped[1]!;
-  if (!address.includes(":")) return address;
-  const [head = "", tail = ""] = address.toLowerCase().split("%")[0]!.split("::");
-  const before = head === "" ? [] : head.split(":");
-  const after = tail === "" ? [] : tail.split(":");
-  const zeros = address.includes("::") ? Math.max(0, 8 - before.length - after.length) : 0;
-  return [...before, ...Array<string>(zeros).fill("0"), ...after].slice(0, 4).join(":");
 }
 
 /** A proof, for a browser to keep, that it has logged in to the account: nothing else can be done with it. */
