@@ -96,6 +96,13 @@ export async function readInline(name: string, folder: string, where: string): P
   if (isOutside(folder, file) || isOutside(real(folder), real(file))) {
     throw usageError(`${where}: ${name} is outside of the flow's folder`);
   }
+  if (
+    relative(folder, file)
+      .split(sep)
+      .some((part) => part.startsWith("."))
+  ) {
+    throw usageError(`${where}: ${name} is hidden, and so no code of a step`);
+  }
   return readText(file, `${where}: there is no file ${file}`);
 }
 

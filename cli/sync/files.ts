@@ -1,12 +1,13 @@
 /** Items as files, named and written as existing clients do, so that a folder can be theirs as well. */
 import { mkdirSync, rmdirSync, rmSync } from "node:fs";
-import { dirname, join, relative, resolve, sep } from "node:path";
+import { dirname, join } from "node:path";
 import { stringify } from "yaml";
-import { CliError } from "../terminal/failure.ts";
+import { isExtension } from "../../src/features/resources/types.ts";
 import { ownersOfCode, RUNS_OWN_CODE } from "./canonical.ts";
 import type { LocalItem } from "./folder.ts";
 import { byRank, type Naming, placesOfApp, placesOfFlow, takeOut } from "./inline.ts";
 import { endingOf, type Fields, type Item, type Kind, scriptAt, suffixOf } from "./items.ts";
+import { placeOf } from "./layout.ts";
 
 /** By resource type, for those that are a file: its ending, without the dot. */
 export type FileTypes = Record<string, string>;
@@ -92,9 +93,10 @@ function appFiles(path: string, fields: Fields, write: Write, naming: Naming): M
 }
 
 function resourceFiles(path: string, fields: Fields, write: Write, types: FileTypes): Map<string, string> {
-  const ending = types[String(fields.resource_type)];
+  const type = String(fields.resource_type);
+  const ending = Object.hasOwn(types, type) ? types[type] : undefined;
   const value = fields.value as Fields | null;
-  if (ending === undefined || typeof value?.content !== "string") {
+  if (!isExtension(ending) || typeof value?.content !== "string") {
     return new Map([write(`${path}.resource`, fields)]);
   }
   const file = `${path}.resource.file.${ending}`;
@@ -114,10 +116,11 @@ export function toYaml(content: Fields): string {
 /** Puts the item's files into the folder, and takes away those that it had and has no more. */
 export async function writeItem(root: string, item: Item, style: Style, before?: LocalItem): Promise<void> {
   const files = filesOf(item, style, before);
-  for (const [name, text] of files) {
-    const file = within(root, name);
+  // All names are looked at before one file is written.
+  const places = [...files].map(([name, text]) => ({ name, text, file: placeOf(root, name) }));
+  for (const { name, text, file } of places) {
     mkdirSync(dirname(file), { recursive: true });
-    await Bun.write(file, text);
+    await Bun.write(placeOf(root, name), text);
   }
   if (before)
     removeFiles(
@@ -129,7 +132,7 @@ export async function writeItem(root: string, item: Item, style: Style, before?:
 /** Takes the files away, and folders that are empty then. */
 export function removeFiles(root: string, names: readonly string[]): void {
   for (const name of names) {
-    rmSync(within(root, name), { force: true });
+    rmSync(placeOf(root, name), { force: true });
     for (let folder = dirname(name); folder !== "."; folder = dirname(folder)) {
       try {
         rmdirSync(join(root, folder));
@@ -138,11 +141,4 @@ export function removeFiles(root: string, names: readonly string[]): void {
       }
     }
   }
-}
-
-/** What a server answers must not be written elsewhere. */
-function within(root: string, name: string): string {
-  const file = resolve(root, name);
-  if (relative(resolve(root), file).split(sep)[0] !== "..") return file;
-  throw new CliError("Folder", `${name} is outside of ${root}`);
 }

@@ -5,6 +5,7 @@ import { CliError, usageError } from "../terminal/failure.ts";
 import { isSelected, type Selection } from "./archive.ts";
 import { type Naming, ownFile, type Place, placesOfApp, placesOfFlow } from "./inline.ts";
 import { type Fields, type Item, itemAt, keyOf, scriptAt } from "./items.ts";
+import { isInLayout } from "./layout.ts";
 
 /** An item with the files that it was read from. */
 export interface LocalItem extends Item {
@@ -136,7 +137,9 @@ class Reader {
   async #readFileOf(fields: Fields, files: string[]): Promise<void> {
     const value = fields.value as Fields | null | undefined;
     const file = ownFile(value?.content);
-    if (!value || file === undefined) return;
+    // Of what another server calls a file, only the one beside it is: the rest is a text that looks like one.
+    if (!value || !file?.startsWith(`${files[0]!.replace(/\.(yaml|json)$/, "")}.file.`)) return;
+    if (!isInLayout(file)) return;
     value.content = await readInline(file, this.root, `${files[0]}, \`content\``);
     files.push(file);
   }

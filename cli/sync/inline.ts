@@ -103,7 +103,7 @@ export interface Naming {
   dotted: boolean;
 }
 
-const UNSAFE = /[/\\:*?"<>|\p{Cc}]/gu;
+const UNSAFE = /[/\\:*?"<>|\p{C}]|~(?=\d)/gu;
 const RESERVED = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])$/;
 
 function fileNameOf(title: string): string {
@@ -134,7 +134,7 @@ export function takeOut(places: Place[], naming: Naming, known: Map<string, stri
       name = `${asked || "inline_script"}_${counter}`;
     }
     taken.add(name);
-    const ending = ENDINGS[language] ?? "no_ext";
+    const ending = Object.hasOwn(ENDINGS, language) ? ENDINGS[language]! : "no_ext";
     const own = id === undefined ? undefined : known.get(id);
     const file = own ?? `${name}${naming.dotted ? ".inline_script" : ""}.${ending}`;
     const stem = file.endsWith(`.${ending}`) ? file.slice(0, -ending.length) : `${file}.`;

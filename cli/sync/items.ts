@@ -80,7 +80,7 @@ export function isPath(path: string): boolean {
 }
 
 /** By the ending of a script's file. The longer ones come first: `.pg.sql` is no `.sql`. */
-const SCRIPT_ENDINGS: [ending: string, language: string][] = [
+export const SCRIPT_ENDINGS: [ending: string, language: string][] = [
   [".fetch.ts", "nativets"],
   [".bun.ts", "bun"],
   [".ts", "bun"],

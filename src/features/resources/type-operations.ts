@@ -139,7 +139,7 @@ export const fileResourceTypes = operation({
   run: async (ctx) =>
     Object.fromEntries(
       (await types.listTypes(ctx)).flatMap(({ name, format_extension }) =>
-        format_extension ? [[name, format_extension] as const] : [],
+        types.isExtension(format_extension) ? [[name, format_extension] as const] : [],
       ),
     ),
 });

@@ -31,9 +31,28 @@ const TYPE_NAME = /^[\w-]{1,50}$/;
 
 /** @throws BadRequest when the text cannot name a resource type */
 export function checkTypeName(name: string): string {
+  // Clients look types up in objects of their own, where these would be found without being there.
+  if (name in {})
+    throw new BadRequest(`"${name}" cannot be a resource type: every object has one of that name`);
   if (TYPE_NAME.test(name)) return name;
   throw new BadRequest(
     `"${name.slice(0, 60)}" cannot be a resource type: use letters, digits, _ and -, 50 characters at most`,
+  );
+}
+
+const EXTENSION = /^[a-z0-9]{1,20}(\.[a-z0-9]{1,20}){0,3}$/;
+
+/** Whether files of resources may end in it. What was stored without being asked is not followed. */
+export function isExtension(text: unknown): text is string {
+  return typeof text === "string" && EXTENSION.test(text);
+}
+
+/** @throws BadRequest for what no file's name may end in; empty means none */
+function checkExtension(text: string | undefined): string | null {
+  if (text === undefined || text === "") return null;
+  if (EXTENSION.test(text)) return text;
+  throw new BadRequest(
+    `\`format_extension\`: ${JSON.stringify(text.slice(0, 60))} cannot be the extension of a file: use small letters and digits, as in \`json\` or \`tar.gz\``,
   );
 }
 
@@ -104,7 +123,8 @@ export async function updateType(ctx: WorkspaceContext, name: string, body: Edit
     const row = toRow(ctx, name, {
       schema: body.schema === undefined ? type.schema : body.schema,
       description: body.description ?? type.description,
-      format_extension: body.format_extension ?? type.format_extension ?? undefined,
+      format_extension:
+        body.format_extension ?? (isExtension(type.format_extension) ? type.format_extension : ""),
       is_fileset: body.is_fileset ?? type.is_fileset,
     });
     await tx
@@ -142,7 +162,7 @@ function toRow(ctx: WorkspaceContext, name: string, body: Omit<NewResourceType, 
     name,
     schema: body.schema ?? null,
     description: body.description,
-    format_extension: body.format_extension ?? null,
+    format_extension: checkExtension(body.format_extension),
     is_fileset: body.is_fileset,
     created_by: ctx.username,
     edited_at: ctx.app.clock(),

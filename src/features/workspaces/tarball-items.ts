@@ -7,6 +7,7 @@ import { flows, flowVersions } from "../flows/tables.ts";
 import { readableBy } from "../permissions.ts";
 import { listResources } from "../resources/service.ts";
 import { resourceTypes } from "../resources/tables.ts";
+import { isExtension } from "../resources/types.ts";
 import { type Schedule, schedules } from "../schedules/tables.ts";
 import { type Script, scripts } from "../scripts/tables.ts";
 import { listVariables, readValue } from "../variables/service.ts";
@@ -169,7 +170,7 @@ export async function resourceTypeEntries(ctx: WorkspaceContext): Promise<ZipEnt
     jsonEntry(`${name}.resource-type.json`, {
       schema,
       description,
-      format_extension,
+      format_extension: isExtension(format_extension) ? format_extension : undefined,
       is_fileset: orUnsaid(is_fileset),
     }),
   );

@@ -26,7 +26,11 @@ export async function userEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
   const members = await listMembers(ctx.app, ctx.caller.member.workspace_id);
   return members.map(({ email, username, is_admin, operator, disabled }) => {
     const role = is_admin ? "admin" : operator ? "operator" : "developer";
-    return jsonEntry(`users/${email}.user.json`, { username, role, disabled });
+    return jsonEntry(`users/${email.toWellFormed().replace(/[^\w@.+-]/gu, encodeURIComponent)}.user.json`, {
+      username,
+      role,
+      disabled,
+    });
   });
 }
 

@@ -84,5 +84,13 @@ export async function tarballEntries(ctx: WorkspaceContext, options: TarballOpti
   // One after the other: reading secrets in plain writes to the audit log.
   const entries: ZipEntry[] = [];
   for (const section of wanted) entries.push(...(await section.entries(ctx, options)));
-  return entries;
+  return entries.filter(({ name }) => isPlainName(name));
+}
+
+/**
+ * Whether a name leads into the folder that an archive is unpacked in, and to no file that tools look for there. Names
+ * are checked when things are made; what came here in another way is left out.
+ */
+function isPlainName(name: string): boolean {
+  return name.split("/").every((part) => /^[^.~\\:\p{C}][^\\:\p{C}]*$/u.test(part));
 }
