@@ -1,7 +1,7 @@
 import { readSource } from "../arguments.ts";
 import { examples, leaf, targetOf, type WorkspaceOptions, withClient, workspaceFor } from "../command.ts";
 import { CliError, EXIT, usageError } from "../terminal/failure.ts";
-import { note, printJson } from "../terminal/output.ts";
+import { note, printJson, writeBytes } from "../terminal/output.ts";
 import { toError } from "../transport.ts";
 import { listRoutes } from "./routes.ts";
 
@@ -135,10 +135,13 @@ async function tell(response: Response, options: ApiOptions): Promise<void> {
     if (text !== "") printJson(JSON.parse(text));
   } else {
     let last = "\n";
-    for await (const bytes of response.body ?? []) {
-      process.stdout.write(bytes);
-      last = String.fromCharCode(bytes.at(-1) ?? 10);
-    }
+    const pieces = async function* () {
+      for await (const bytes of response.body ?? []) {
+        last = String.fromCharCode(bytes.at(-1) ?? 10);
+        yield bytes;
+      }
+    };
+    await writeBytes(process.stdout, pieces());
     const isLine = type.startsWith("text/plain") || process.stdout.isTTY;
     if (isLine && last !== "\n") process.stdout.write("\n");
   }

@@ -7,7 +7,7 @@ import {
 } from "../../src/features/audit/operations.ts";
 import { examples, inWorkspace, noun, type WorkspaceOptions, withClient, workspaceFor } from "../command.ts";
 import { momentBack, wholeNumber } from "../options.ts";
-import { printJson, printTable } from "../terminal/output.ts";
+import { printJson, printTable, writeBytes } from "../terminal/output.ts";
 import { distance } from "../terminal/times.ts";
 
 interface FilterOptions extends WorkspaceOptions {
@@ -96,7 +96,7 @@ const exportRows = filtered(inWorkspace("export", "print audit rows as JSON line
             workspace: await workspaceFor(client, options.workspace),
             query,
           });
-      for await (const bytes of response.body ?? []) await Bun.write(Bun.stdout, bytes);
+      if (response.body) await writeBytes(process.stdout, response.body);
     });
   });
 

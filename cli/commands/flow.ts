@@ -13,7 +13,7 @@ import { type FlowFile, pathOfFolder, readFlowFile } from "../flow-file.ts";
 import { CliError, usageError } from "../terminal/failure.ts";
 import { toMermaid } from "../terminal/flow-mermaid.ts";
 import { drawTree, linesOf } from "../terminal/flow-tree.ts";
-import { note, print, printJson, printTable } from "../terminal/output.ts";
+import { note, print, printJson, printTable, write } from "../terminal/output.ts";
 import { withProgress } from "../terminal/progress.ts";
 import type { Client } from "../transport.ts";
 import { type RunOptions, runCode } from "./run.ts";
@@ -141,7 +141,7 @@ const show = inWorkspace("show", "print a flow in the form that push takes")
     const { stringify } = await import("yaml");
     note(`${found.path}  version ${found.version_id}`);
     const { summary, description, value, schema } = found;
-    process.stdout.write(stringify({ summary, description, value, schema: schema ?? undefined }));
+    write(process.stdout, stringify({ summary, description, value, schema: schema ?? undefined }));
   });
 
 const archive = inWorkspace("archive", "archive a flow: it cannot be run any more")
@@ -174,7 +174,7 @@ const graph = inWorkspace("graph", "draw the steps of a flow as a tree")
       if (options.json) printJson({ path, mermaid });
       else print(mermaid);
     } else if (options.json) printJson({ path, summary, steps: lines });
-    else process.stdout.write(`${path}${summary ? `  ${summary}` : ""}\n${drawTree(lines)}`);
+    else write(process.stdout, `${path}${summary ? `  ${summary}` : ""}\n${drawTree(lines)}`);
   });
 
 export default noun(

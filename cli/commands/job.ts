@@ -10,7 +10,7 @@ import { endLike, tellOutcome } from "../jobs/outcome.ts";
 import { nameOf, paintState, STATES, stateOf, summary, tookOf, whenOf } from "../jobs/summary.ts";
 import { readJob, untilEnded } from "../jobs/wait.ts";
 import { CliError, usageError } from "../terminal/failure.ts";
-import { note, print, printJson, printTable } from "../terminal/output.ts";
+import { note, print, printJson, printTable, write } from "../terminal/output.ts";
 import type { Client } from "../transport.ts";
 
 const list = inWorkspace("list", "list jobs, newest first")
@@ -70,7 +70,7 @@ const logs = inWorkspace("logs", "print the log of a job")
       if (options.json) printJson({ id, logs: await client.call(getJobLogs, job) });
       else if (!ended) {
         const log = await client.call(getJobLogs, job);
-        process.stdout.write(process.stdout.isTTY ? log : withoutHeader(log));
+        write(process.stdout, process.stdout.isTTY ? log : withoutHeader(log));
       }
       if (ended) endLike(ended);
     }),

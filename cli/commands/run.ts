@@ -10,7 +10,7 @@ import { ANEW, readJob } from "../jobs/wait.ts";
 import { momentOf, secondsOf, wholeNumber } from "../options.ts";
 import { withInterrupt } from "../terminal/interrupt.ts";
 import { openLive } from "../terminal/live.ts";
-import { note, print, printJson } from "../terminal/output.ts";
+import { note, print, printJson, write } from "../terminal/output.ts";
 import type { Client } from "../transport.ts";
 import { languageOf } from "./script.ts";
 
@@ -113,7 +113,7 @@ async function waitFor(client: Client, job: JobRef, options: RunOptions, mayBeFl
   if (options.stream) {
     watcher.stream = (text) => {
       if (process.stdout.isTTY) void live.stop();
-      process.stdout.write(text);
+      write(process.stdout, text);
       streamed += text;
     };
   }

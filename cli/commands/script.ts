@@ -14,7 +14,7 @@ import { readSource } from "../arguments.ts";
 import { examples, inWorkspace, noun, type WorkspaceOptions, withClient, workspaceFor } from "../command.ts";
 import { wholeNumber } from "../options.ts";
 import { CliError, usageError } from "../terminal/failure.ts";
-import { note, print, printJson, printTable } from "../terminal/output.ts";
+import { note, print, printJson, printTable, write } from "../terminal/output.ts";
 import { withProgress } from "../terminal/progress.ts";
 import type { Client } from "../transport.ts";
 
@@ -178,7 +178,7 @@ const show = inWorkspace("show", "print the source of a script")
       note(`${found.path}  ${found.language}  ${found.hash}`);
       if (found.imports) note(`imports ${found.imports.map((each) => each.path).join(", ")}`);
       if (importers.length > 0) note(`imported by ${importers.map((each) => each.importer_path).join(", ")}`);
-      process.stdout.write(found.content.endsWith("\n") ? found.content : `${found.content}\n`);
+      write(process.stdout, found.content.endsWith("\n") ? found.content : `${found.content}\n`);
     }
   });
 

@@ -1,5 +1,6 @@
 /** How a command ends when it fails: the exit codes, and what is shown. */
 import { chalkStderr as chalk } from "chalk";
+import { note } from "./output.ts";
 
 export const EXIT = {
   /** The operation was refused, or the job failed. */
@@ -53,12 +54,12 @@ export function showFailure(cause: unknown, json: boolean): number {
   const debugging = process.env.SVC_LOG_LEVEL === "debug";
   const hint = error.hint ?? (known || debugging ? undefined : "SVC_LOG_LEVEL=debug shows where it happened");
   if (json) {
-    process.stderr.write(`${JSON.stringify({ error: { name, message, hint } })}\n`);
+    note(JSON.stringify({ error: { name, message, hint } }));
   } else {
-    process.stderr.write(`${chalk.red("error:")} ${message}\n`);
-    if (trace) process.stderr.write(`${chalk.dim(trace)}\n`);
-    if (hint) process.stderr.write(`${chalk.dim("hint:")} ${hint}\n`);
+    note(`${chalk.red("error:")} ${message}`);
+    if (trace) note(chalk.dim(trace));
+    if (hint) note(`${chalk.dim("hint:")} ${hint}`);
   }
-  if (debugging) process.stderr.write(`${error.stack ?? ""}\n`);
+  if (debugging) note(error.stack ?? "");
   return error.exit_code ?? EXIT.failed;
 }

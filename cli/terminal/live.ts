@@ -4,7 +4,7 @@
  */
 import { chalkStderr } from "chalk";
 import type { Ora } from "ora";
-import { oneLine } from "./output.ts";
+import { oneLine, write } from "./output.ts";
 import { span } from "./times.ts";
 
 export interface Live {
@@ -21,11 +21,14 @@ const REFRESH_MS = 100;
 
 /** @param output where the log is shown; left out, it is not, but on a terminal for its last line */
 export function openLive(output?: NodeJS.WriteStream): Live {
-  if (process.stderr.isTTY) return onTerminal(output);
-  return { state: () => {}, log: (text) => output?.write(text), stop: () => {} };
+  const show = (text: string) => {
+    if (output) write(output, text);
+  };
+  if (process.stderr.isTTY) return onTerminal(output, show);
+  return { state: () => {}, log: show, stop: () => {} };
 }
 
-function onTerminal(output: NodeJS.WriteStream | undefined): Live {
+function onTerminal(output: NodeJS.WriteStream | undefined, show: (text: string) => void): Live {
   let spinner: Ora | undefined;
   let stopped = false;
   let state = "starting";
@@ -52,14 +55,14 @@ function onTerminal(output: NodeJS.WriteStream | undefined): Live {
     },
     log(text) {
       if (stopped) {
-        output?.write(text);
+        show(text);
         return;
       }
       const lines = (unended + text).split("\n");
       unended = lines.pop()!;
       if (lines.length === 0) return;
       lastLine = lines.at(-1)!;
-      output?.write(`${lines.join("\n")}\n`);
+      show(`${lines.join("\n")}\n`);
     },
     stop() {
       if (stopped) return;
@@ -67,7 +70,7 @@ function onTerminal(output: NodeJS.WriteStream | undefined): Live {
       clearTimeout(start);
       clearInterval(refresh);
       spinner?.stop();
-      if (unended !== "") output?.write(output.isTTY ? `${unended}\n` : unended);
+      if (unended !== "") show(output?.isTTY ? `${unended}\n` : unended);
     },
   };
 }

@@ -15,16 +15,50 @@ export interface Column<T> {
 
 /** One JSON value on stdout. */
 export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`);
+  write(process.stdout, `${JSON.stringify(value, undefined, 2)}\n`);
 }
 
 export function print(text: string): void {
-  process.stdout.write(`${text}\n`);
+  write(process.stdout, `${text}\n`);
 }
 
 /** A remark for a person; never part of a result. */
 export function note(text: string): void {
-  process.stderr.write(`${text}\n`);
+  write(process.stderr, `${text}\n`);
+}
+
+/** Writes text as it is into a pipe or a file; on a terminal, as it may be shown there. */
+export function write(stream: NodeJS.WriteStream, text: string): void {
+  stream.write(stream.isTTY ? showable(text) : text);
+}
+
+/** Writes bytes in the same way: those of what is no text are no commands of a terminal either. */
+export async function writeBytes(
+  stream: NodeJS.WriteStream,
+  pieces: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  const decoder = new TextDecoder();
+  for await (const bytes of pieces) {
+    if (stream.isTTY) write(stream, decoder.decode(bytes, { stream: true }));
+    else if (!stream.write(bytes)) await new Promise((resolve) => stream.once("drain", resolve));
+  }
+}
+
+/** A colour (SGR of ECMA-48), a line's end, a tab; or what else a terminal would obey, or show text in another order by. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const CONTROL = /(\u001b\[[\d;:]*m|\r?\n|\t)|[\p{Cc}\p{Bidi_Control}\u2028\u2029]/gu;
+
+/**
+ * The text without what would move the cursor, rename the window, or fill the clipboard of who reads it: jobs and
+ * people elsewhere chose it. Control characters become visible, in the way of JSON.
+ */
+export function showable(text: string): string {
+  return text.replace(CONTROL, (control: string, harmless: string | undefined) => {
+    if (harmless !== undefined) return harmless;
+    // A progress bar in a log begins its line anew.
+    if (control === "\r") return "\n";
+    return `\\u${control.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
 }
 
 /** Rows in columns that fit the terminal; plain tab-separated text in a pipe. */

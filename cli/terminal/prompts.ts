@@ -1,5 +1,6 @@
 /** Questions, asked only where a person can answer them. */
 import { CliError, EXIT, usageError } from "./failure.ts";
+import { oneLine } from "./output.ts";
 
 export function isInteractive(): boolean {
   return Boolean(process.stdin.isTTY && process.stderr.isTTY);
@@ -52,7 +53,8 @@ function left(cause: Error): never {
 /** The choice of the person at the terminal; the first one is where the cursor begins. */
 export async function chooseOne<T>(message: string, choices: { value: T; name: string }[]): Promise<T> {
   const { select } = await import("@inquirer/prompts");
-  return select({ message, choices }, { output: process.stderr }).catch(left);
+  const shown = choices.map((choice) => ({ ...choice, name: oneLine(choice.name) }));
+  return select({ message, choices: shown }, { output: process.stderr }).catch(left);
 }
 
 /**
@@ -64,10 +66,12 @@ export async function confirmFirst(given: boolean | undefined, message: string):
   if (given) return;
   if (!isInteractive()) throw usageError("--yes is missing", "there is no terminal to ask on");
   const { confirm } = await import("@inquirer/prompts");
-  const answer = confirm({ message, default: false }, { output: process.stderr }).catch((cause: Error) => {
-    if (cause.name !== "ExitPromptError") throw cause;
-    return false;
-  });
+  const answer = confirm({ message: oneLine(message), default: false }, { output: process.stderr }).catch(
+    (cause: Error) => {
+      if (cause.name !== "ExitPromptError") throw cause;
+      return false;
+    },
+  );
   if (!(await answer)) {
     throw new CliError("Canceled", "canceled, nothing was done", { exit_code: EXIT.interrupted });
   }

@@ -87,3 +87,42 @@ test("at the head of a job's log stands what it is and what held around it; a pi
   expect(text).toMatch(new RegExp(`^job=${id} tag=\\S+ worker=\\S+ hostname=\\S+ isolation=.+ a word $`));
   expect((await place.svc(["job", "logs", id!])).out).toBe("a word\n");
 }, 30_000);
+
+/** Clears the screen, renames the window, fills the clipboard, hides a link; in one byte (C1), too; and turns text around. */
+const COMMANDS = [
+  "\u001b[2J",
+  "\u001b]0;title\u0007",
+  "\u001b]52;c;Y2FuYXJ5\u0007",
+  "\u001b]8;;http://x.test\u001b\\",
+  "\u009b2J",
+  "\u001bc",
+  "\b\b",
+  "\u007f",
+  "\u202e",
+].join("a");
+const RED = "\u001b[31m";
+/** What may be there: colours, line ends, tabs, and what the program draws its spinner with. */
+const HARMLESS = new RegExp(`${"\u001b"}\\[([\\d;]*m|\\?25[lh]|\\d*[GKA])|[\\r\\n\\t]`, "g");
+
+test("nothing that a job or a person elsewhere says commands the terminal; a pipe gets it as it is", async () => {
+  using place = newPlace();
+  const said = JSON.stringify(`${RED}red${COMMANDS}`);
+  const { email, run } = { email: "ann@example.org", run: (...words: string[]) => place.svc(words) };
+  await run("user", "create", "--email", email, "--password", "x");
+  await run("workspace", "create", "acme", "--name", "Acme", "--owner", email);
+  await place.file("says.ts", `export const main = () => { console.log(${said}); return ${said}; };\n`);
+  await place.file("fails.ts", `export const main = () => { throw new Error(${said}); };\n`);
+  await place.file("plain.sh", `printf '%b' '\\033[31mred\\033[2J\\n' >&2; echo done\n`);
+  await run("run", "says.ts");
+  const { id } = JSON.parse((await run("job", "list", "--json")).out)[0];
+  const result = ["job", "result", id, "--workspace", "acme"];
+  const logs = ["job", "logs", id, "--workspace", "acme"];
+  expect(JSON.parse((await run(...result)).out)).toBe(JSON.parse(said));
+  expect((await run(...logs)).out).toContain("\u001b[2J");
+  for (const words of [result, logs, ["run", "says.ts"], ["run", "fails.ts"], ["run", "plain.sh"]]) {
+    using session = sitDown(place, words);
+    const { raw } = await session.ended();
+    expect([words, /[\p{Cc}\p{Bidi_Control}]/u.exec(raw.replace(HARMLESS, ""))]).toEqual([words, null]);
+    if (words === logs) expect(raw).toContain(`${RED}red\\u001b[2J`);
+  }
+}, 60_000);

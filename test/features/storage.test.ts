@@ -415,6 +415,24 @@ describe("a folder of the server", () => {
     }
   });
 
+  test("keeps of uploads that come at once under one key one, with the type of that one", async () => {
+    const kinds = { "text/html": "<script>", "text/plain": "plain", "image/png": "a picture" };
+    const key = { file_key: "same/key.bin" };
+    const wishes = () => readdirSync(file(".svc"), { recursive: true }).map(String).sort();
+    const before = wishes();
+    for (let round = 0; round < 40; round++) {
+      const uploads = Object.entries(kinds).map(([content_type, body]) =>
+        raw("POST", `/upload_s3_file${query({ ...key, content_type })}`, { body }),
+      );
+      await Promise.all([...uploads, upload(key.file_key, "as it is")]);
+      const answer = await download(key.file_key);
+      const type = answer.headers.get("content-type")!;
+      expect([round, await answer.text()]).toEqual([round, kinds[type as "text/html"] ?? "as it is"]);
+    }
+    expect((await raw("DELETE", `/delete_s3_file${query(key)}`)).status).toBe(200);
+    expect(wishes()).toEqual(before);
+  });
+
   test("has no remains of a killed server", async () => {
     const own = await startTestServer();
     await own.workspace();

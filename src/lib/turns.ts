@@ -1,0 +1,17 @@
+/** Work on one thing, one after the other; work on different things at the same time. */
+export class Turns {
+  readonly #tails = new Map<string, Promise<unknown>>();
+
+  /** Runs the work when all that was asked for before under one of the names has ended. */
+  async run<T>(names: readonly string[], work: () => Promise<T>): Promise<T> {
+    const before = Promise.all(names.map((name) => this.#tails.get(name)));
+    const turn = before.then(work);
+    const tail = turn.catch(() => {});
+    for (const name of names) this.#tails.set(name, tail);
+    try {
+      return await turn;
+    } finally {
+      for (const name of names) if (this.#tails.get(name) === tail) this.#tails.delete(name);
+    }
+  }
+}
