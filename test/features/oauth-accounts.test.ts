@@ -1,12 +1,14 @@
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { SQL } from "bun";
 import { eq } from "drizzle-orm";
 import { loadConfig } from "../../src/config.ts";
 import { dialect } from "../../src/database/kit.ts";
 import { oauthAccounts } from "../../src/features/oauth/tables.ts";
 import { startServer } from "../../src/server.ts";
-import { type Ask, deploy, expectOk } from "../harness.ts";
+import { type Ask, deploy, expectOk, until } from "../harness.ts";
 import { Browser, type OAuthTest, startOAuthTest } from "../identity-provider.ts";
 
 /** A browser in which somebody is logged in. */
@@ -293,6 +295,89 @@ test.each([
     ]);
   },
 );
+
+/** Lets nothing be written, until what was tried has failed because of it. */
+async function outageOf(t: OAuthTest): Promise<() => Promise<void>> {
+  const { data_dir, database_url } = t.server.server.app.config;
+  if (dialect === "sqlite") {
+    const file = new Database(join(data_dir, "svc.db"));
+    file.run("BEGIN IMMEDIATE");
+    // Whoever writes waits for five seconds, and all timers with it; then comes this one.
+    return () =>
+      new Promise((resolve) => {
+        setTimeout(() => {
+          file.close();
+          resolve();
+        }, 2_000);
+      });
+  }
+  const sql = new SQL({ url: database_url!, max: 2 });
+  const held = await sql.reserve();
+  await held`BEGIN`;
+  await held`SELECT id FROM oauth_accounts FOR UPDATE`;
+  return async () => {
+    const killed = await until(async () => {
+      const waiting = await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+      return waiting.length > 0 ? waiting : undefined;
+    }, "who waits for the row");
+    expect(killed.length).toBeGreaterThan(0);
+    await held`ROLLBACK`;
+    held.release();
+    await sql.close();
+  };
+}
+
+test("a token that was exchanged while the database cannot be written is stored once it can", async () => {
+  await using t = await startOAuthTest();
+  const admin = await t.server.workspace();
+  const { tokens, id } = await connected(t, admin);
+  const { app } = t.server.server;
+  later(t, 4000);
+  t.idp.trouble.set("/token", { delay_ms: 500 });
+  const answer = read(admin.ask);
+  await until(async () => {
+    const [account] = await app.db.read.select().from(oauthAccounts).where(eq(oauthAccounts.id, id));
+    return account!.lease_holder ?? undefined;
+  }, "the lease");
+  const end = await outageOf(t);
+  await end();
+  const first = await answer;
+  expect([first.status, await isGood(t, first.json()), refreshes(t)]).toEqual([200, true, 1]);
+  expect(first.json()).not.toBe(tokens.access_token);
+  later(t, 4000);
+  // The refresh token that came along is the one that counts.
+  expect([await isGood(t, (await read(admin.ask)).json()), refreshes(t)]).toEqual([true, 2]);
+}, 60_000);
+
+test("who waits for another server's refresh writes nothing, and goes on at its word", async () => {
+  await using t = await startOAuthTest();
+  const admin = await t.server.workspace();
+  const { id } = await connected(t, admin);
+  const { app } = t.server.server;
+  later(t, 4000);
+  const lease = { lease_holder: "elsewhere", lease_until: new Date(app.clock().getTime() + 20_000) };
+  await app.db.write((tx) => tx.update(oauthAccounts).set(lease).where(eq(oauthAccounts.id, id)));
+  let writes = 0;
+  const { write } = app.db;
+  app.db.write = ((...given: Parameters<typeof write>) => {
+    // Servers say now and then that they are there.
+    if (new Error().stack?.includes("oauth/refresh.ts")) writes++;
+    return write.apply(app.db, given);
+  }) as typeof write;
+  const answers = Array.from({ length: 5 }, () => read(admin.ask));
+  const started = Date.now();
+  await Promise.race([...answers, Bun.sleep(1_500)]);
+  app.db.write = write;
+  // Whoever reads leaves its audit row after that.
+  expect([writes, Date.now() - started >= 1_400]).toEqual([0, true]);
+  await app.db.write((tx) =>
+    tx.update(oauthAccounts).set({ lease_holder: null, lease_until: null }).where(eq(oauthAccounts.id, id)),
+  );
+  const values = await Promise.all(answers);
+  expect(new Set(values.map(({ text }) => text)).size).toBe(1);
+  expect(refreshes(t)).toBe(1);
+}, 60_000);
 
 test("whoever held the lease and is gone holds nobody up for good", async () => {
   await using t = await startOAuthTest();

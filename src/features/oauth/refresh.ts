@@ -5,7 +5,9 @@
  */
 import { and, eq, isNull, lte, or } from "drizzle-orm";
 import type { App } from "../../context.ts";
+import { isOutage } from "../../database/failure.ts";
 import { BadRequest, SvcError, Unavailable } from "../../errors.ts";
+import { forgottenEverywhere } from "../../events/forgetting.ts";
 import { newJobId } from "../../lib/ids.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { type Variable, variables } from "../variables/tables.ts";
@@ -21,7 +23,13 @@ const AHEAD_S = 60;
 const FAILURE_HOLDS_MS = 10_000;
 /** Longer than the provider may take: then whoever holds the lease is gone. */
 const LEASE_MS = 30_000;
-const LOOK_MS = 50;
+/** Who waits for another server looks this often, should its word not come. */
+const LOOK_MS = 500;
+/** For what a provider has exchanged, which is lost if it is not stored. */
+const STORE_FOR_MS = 3_600_000;
+const MAX_PAUSE_MS = 5_000;
+/** The longest that a reader waits for all of it. */
+const READER_MS = 40_000;
 
 /**
  * The variable as it stands once its account's token is fresh; any other variable as it is.
@@ -62,9 +70,52 @@ export function refresh(app: App, account: OauthAccount, how: { byPerson: boolea
   const ours = running(app);
   const before = ours.get(account.id);
   if (before) return before;
-  const turn = takeTurn(app, account, how).finally(() => ours.delete(account.id));
-  ours.set(account.id, turn);
-  return turn;
+  const turn = takeTurn(app, account, how).finally(() => {
+    ours.delete(account.id);
+    tellSettled(app, String(account.id));
+  });
+  const answered = withinTime(turn, account.id);
+  ours.set(account.id, answered);
+  return answered;
+}
+
+/** Readers are told; what was begun goes on. */
+async function withinTime(turn: Promise<void>, id: number): Promise<void> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const late = () => reject(new Unavailable(`the token of OAuth account ${id} is still being refreshed`));
+  const timer = setTimeout(late, READER_MS);
+  try {
+    await Promise.race([turn, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const waiting = perApp<App, Map<string, Set<() => void>>>(() => new Map());
+
+/** Ends the waiting of those, on all servers, who wait for what comes of an account. */
+const tellSettled = forgottenEverywhere("oauth refresh", {
+  forget: (app, id: string) => {
+    for (const wake of waiting(app).get(id) ?? []) wake();
+  },
+  forgetAll: (app) => {
+    for (const wakes of waiting(app).values()) for (const wake of wakes) wake();
+  },
+});
+
+function untilSettled(app: App, id: string, at_most_ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const wakes = waiting(app).get(id) ?? new Set();
+    waiting(app).set(id, wakes);
+    const wake = () => {
+      clearTimeout(timer);
+      wakes.delete(wake);
+      if (wakes.size === 0) waiting(app).delete(id);
+      resolve();
+    };
+    wakes.add(wake);
+    const timer = setTimeout(wake, at_most_ms);
+  });
 }
 
 /** @param seen the account as it was when it was found to need this */
@@ -73,9 +124,10 @@ async function takeTurn(app: App, seen: OauthAccount, { byPerson }: { byPerson: 
     const now = await findAccount(app.db.read, seen.workspace_id, seen.id);
     if (!now) throw new BadRequest(`OAuth account ${seen.id} has been disconnected`);
     if (isDone(app, seen, now, byPerson)) return;
+    const held_ms = (now.lease_until?.getTime() ?? 0) - app.clock().getTime();
     const holder = newJobId();
-    if (await takeLease(app, now, holder)) return ask(app, now, holder);
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    if (held_ms > 0) await untilSettled(app, String(now.id), Math.min(held_ms, LOOK_MS));
+    else if (await takeLease(app, now, holder)) return ask(app, now, holder);
   }
 }
 
@@ -118,10 +170,31 @@ async function ask(app: App, account: OauthAccount, holder: string): Promise<voi
       );
     }
     const tokens = await refreshTokens(app, clientOf(app, account.client, "connect"), token);
-    await store(app, account, holder, tokens);
+    await storeSurely(app, account, holder, tokens);
   } catch (error) {
-    if (error instanceof SvcError) await storeFailure(app, account, holder, error);
-    throw error;
+    if (!(error instanceof SvcError)) throw error;
+    if (await storeFailure(app, account, holder, error)) throw error;
+    // Another server had exchanged the token, and could not store it before this one asked with the old one.
+    const now = await findAccount(app.db.read, account.workspace_id, account.id);
+    if (now?.expires_at.getTime() === account.expires_at.getTime()) throw error;
+  }
+}
+
+/** The provider takes the old refresh token no more: what it gave instead is stored once the database can be used. */
+async function storeSurely(app: App, account: OauthAccount, holder: string, tokens: Tokens): Promise<void> {
+  const until = performance.now() + STORE_FOR_MS;
+  for (let pause_ms = 100; ; pause_ms = Math.min(pause_ms * 2, MAX_PAUSE_MS)) {
+    try {
+      await store(app, account, holder, tokens);
+      return;
+    } catch (error) {
+      if (!isOutage(error) || performance.now() > until) throw error;
+      app.log.warn(
+        { account: account.id, error: String(error) },
+        "a refreshed OAuth token waits for the database",
+      );
+      await new Promise((resolve) => setTimeout(resolve, pause_ms).unref());
+    }
   }
 }
 
@@ -142,7 +215,7 @@ async function store(app: App, account: OauthAccount, holder: string, tokens: To
         lease_until: null,
         ...(tokens.refresh_token && { refresh_token: sealToken(app, tokens.refresh_token) }),
       })
-      .where(and(eq(oauthAccounts.id, id), eq(oauthAccounts.lease_holder, holder)))
+      .where(and(eq(oauthAccounts.id, id), or(eq(oauthAccounts.lease_holder, holder), isUnchanged(account))))
       .returning({ id: oauthAccounts.id });
     if (held.length === 0) throw new Unavailable(`OAuth account ${id} was disconnected meanwhile`);
     const sealed = await encryptSecret(app, tx, workspace_id, tokens.access_token);
@@ -161,14 +234,27 @@ async function store(app: App, account: OauthAccount, holder: string, tokens: To
   });
 }
 
-async function storeFailure(app: App, account: OauthAccount, holder: string, error: SvcError): Promise<void> {
+/** Nobody has refreshed it since; a lease that has ended meanwhile says nothing of that. */
+function isUnchanged({ refresh_token, expires_at }: OauthAccount) {
+  return and(eq(oauthAccounts.refresh_token, refresh_token ?? ""), eq(oauthAccounts.expires_at, expires_at));
+}
+
+/** @returns false when the account is another server's by now */
+async function storeFailure(
+  app: App,
+  account: OauthAccount,
+  holder: string,
+  error: SvcError,
+): Promise<boolean> {
   const refresh_error = error.message;
   app.log.warn({ account: account.id, error: refresh_error }, "an OAuth account could not be refreshed");
   const refused = error instanceof BadRequest;
-  await app.db.write((tx) =>
+  const stored = await app.db.write((tx) =>
     tx
       .update(oauthAccounts)
       .set({ refresh_error, refused, failed_at: app.clock(), lease_holder: null, lease_until: null })
-      .where(and(eq(oauthAccounts.id, account.id), eq(oauthAccounts.lease_holder, holder))),
+      .where(and(eq(oauthAccounts.id, account.id), eq(oauthAccounts.lease_holder, holder)))
+      .returning({ id: oauthAccounts.id }),
   );
+  return stored.length > 0;
 }
