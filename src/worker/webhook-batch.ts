@@ -1,5 +1,5 @@
 /** What an endpoint is to be sent now, and what is stored of how it went. */
-import { and, asc, eq, inArray, lte, sql } from "drizzle-orm";
+import { and, asc, eq, exists, inArray, lte, sql } from "drizzle-orm";
 import type { App } from "../context.ts";
 import { statement, type Tx } from "../database/database.ts";
 import { raiseAlertWith } from "../features/alerts/service.ts";
@@ -119,12 +119,16 @@ export async function leaseUntilTold(app: App, endpoint_id: string, due: Due[]):
   return due.filter(({ seq }) => ours.has(seq));
 }
 
-/** Nobody is told: what waits is kept for when somebody asks for it again. */
+/** Nobody is told: what waits is kept for when somebody asks for it again, unless it was switched on meanwhile. */
 async function leave(tx: Tx, endpoint_id: string): Promise<void> {
+  const off = tx
+    .select({ id: webhookEndpoints.id })
+    .from(webhookEndpoints)
+    .where(and(eq(webhookEndpoints.id, endpoint_id), eq(webhookEndpoints.enabled, false)));
   await tx
     .update(webhookDeliveries)
     .set({ state: "failed", error: "the endpoint was switched off" })
-    .where(itsPending(endpoint_id));
+    .where(and(itsPending(endpoint_id), exists(off)));
 }
 
 /** The endpoint is gone: whatever was stored for it while it was removed goes too. */

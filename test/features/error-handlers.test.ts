@@ -279,6 +279,40 @@ describe("a handler that fails", () => {
   });
 });
 
+test("a handler that cannot begin for another reason is tried for a day, and then the operator hears of it", async () => {
+  const { app } = server.server;
+  const { id, ask: theirs } = await server.workspace("unread");
+  const own = (method: string, path: string, body: unknown) =>
+    expectOk(theirs(method, `/w/${id}${path}`, body));
+  await deploy(theirs, id, "u/admin/boom", "export const main = () => { throw new Error('no luck') }");
+  await deploy(theirs, id, "u/admin/hears", "export const main = (secret: string) => secret.length");
+  const { wake } = handlersOf(app);
+  await until(async () => ((await waiting()).length === 0 ? true : undefined), "an empty outbox");
+  handlersOf(app).wake = () => {};
+  try {
+    await own("POST", "/workspaces/edit_error_handler", { error_handler: "script/u/admin/hears" });
+    const job_id = (await own("POST", "/jobs/run/p/u/admin/boom", {})).text;
+    await until(async () => ((await waiting()).length > 0 ? true : undefined), "the row of the outbox");
+    // A fault that is neither the handler's nor the database's: what the job left cannot be read.
+    await app.db.write((tx) => tx.update(jobs).set({ result: "{" }).where(eq(jobs.id, job_id)));
+    const [call] = await waiting();
+    const about = async (job: string) =>
+      (await alerts("error_handler_not_started")).filter(({ message }) => message.includes(job));
+    const tried = async (age_ms: number) => {
+      const created_at = new Date(app.clock().getTime() - age_ms);
+      await callHandler(app, { ...call!, created_at });
+      return (await waiting()).length;
+    };
+    expect(await tried(23 * 3_600_000)).toBe(1);
+    expect(await about(job_id)).toHaveLength(0);
+    expect(await tried(25 * 3_600_000)).toBe(0);
+    const [alert] = await about(job_id);
+    expect(alert).toMatchObject({ workspace_id: id, message: expect.stringContaining(job_id) });
+  } finally {
+    handlersOf(app).wake = wake;
+  }
+});
+
 test("an end is told once, by whoever comes first, and by the next server where this one had no time", async () => {
   const { app } = server.server;
   await until(async () => ((await waiting()).length === 0 ? true : undefined), "an empty outbox");

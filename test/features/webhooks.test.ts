@@ -2,9 +2,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { Webhook } from "standardwebhooks";
+import { dialect } from "../../src/database/kit.ts";
 import { nextTry } from "../../src/features/webhooks/deliveries.ts";
 import { EVENT_TYPES } from "../../src/features/webhooks/event-types.ts";
 import { webhookDeliveries, webhookEndpoints } from "../../src/features/webhooks/tables.ts";
+import { dueBatch } from "../../src/worker/webhook-batch.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
 
 let server: TestServer;
@@ -458,6 +460,36 @@ describe("what does not arrive", () => {
     );
   });
 });
+
+// PostgreSQL lets both go on at once: there, whoever is first has switched it off before it is switched on.
+test.if(dialect === "sqlite")(
+  "an endpoint that is switched on again while it is left keeps what waits",
+  async () => {
+    const { app } = server.server;
+    receiver.answer = () => new Response("", { status: 500 });
+    const { id } = await endpoint();
+    await change();
+    await until(async () => (await deliveries(id))[0]?.error ?? undefined, "the first try");
+    const at = eq(webhookEndpoints.id, id);
+    await app.db.write((tx) => tx.update(webhookEndpoints).set({ enabled: false }).where(at));
+    const { promise: seen, resolve: go } = Promise.withResolvers<void>();
+    const switchedOn = app.db.write(async (tx) => {
+      await tx.update(webhookEndpoints).set({ enabled: true }).where(at);
+      await seen;
+    });
+    const look = dueBatch(app, id, true);
+    // It has seen that the endpoint is off once it waits for its turn to write.
+    setTimeout(go, 100);
+    await Promise.all([switchedOn, look]);
+    expect((await deliveries(id))[0]).toMatchObject({ state: "pending" });
+    await app.db.write((tx) => tx.update(webhookEndpoints).set({ enabled: false }).where(at));
+    await dueBatch(app, id, true);
+    expect((await deliveries(id))[0]).toMatchObject({
+      state: "failed",
+      error: "the endpoint was switched off",
+    });
+  },
+);
 
 describe("targets of the server's own network", () => {
   let strict: TestServer;

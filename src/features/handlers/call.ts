@@ -25,6 +25,8 @@ import { targetOfHandler } from "./target.ts";
 const MAX_TRIES = 5;
 const FIRST_DELAY_MS = 1_000;
 const LONGEST_DELAY_MS = 60_000;
+/** Whatever else keeps it from beginning is given a day, as a receiver of events is. */
+const PATIENCE_MS = 24 * 3_600_000;
 
 /** Where the instance's own scripts live, its error handler among them. */
 const INSTANCE_WORKSPACE = "admins";
@@ -193,27 +195,37 @@ function at({ job_id, occasion }: Pick<HandlerCall, "job_id" | "occasion">) {
 /** A handler that is not there is given up, and the operator told; anything else may be over soon. */
 async function postpone(app: App, call: HandlerCall, cause: unknown): Promise<void> {
   const attempts = call.attempts + 1;
-  const isHopeless = cause instanceof NotFound || (cause instanceof BadRequest && attempts >= MAX_TRIES);
-  if (isHopeless) {
-    const { workspace_id, job_id } = call;
-    const message = `no handler could be started for job ${job_id}: ${cause.message}`;
-    const isOfInstance = call.occasion === "instance";
-    const subject = call.schedule_path ?? (isOfInstance ? "instance_error_handler" : "error_handler");
-    await raiseAlert(app, { kind: "error_handler_not_started", message, workspace_id, subject });
-    await app.db.write((tx) => take(tx, call));
-    return;
-  }
+  // That the database is away, or the server is shutting down, says nothing of the handler.
+  const passes = isPassing(cause);
   if (!(cause instanceof SvcError)) {
     app.log.error({ job: call.job_id, error: String(cause) }, "a handler could not be started yet");
   }
+  if (!passes && isHopeless(cause, attempts, app.clock().getTime() - call.created_at.getTime())) {
+    await giveUp(app, call, cause);
+    return;
+  }
   const delay = Math.min(FIRST_DELAY_MS * 2 ** call.attempts, LONGEST_DELAY_MS);
   const next_at = new Date(app.clock().getTime() + delay);
-  // That the database is away, or the server is shutting down, says nothing of the handler.
-  const counted = isPassing(cause) ? {} : { attempts };
   await app.db.write((tx) =>
     tx
       .update(handlerCalls)
-      .set({ next_at, ...counted })
+      .set({ next_at, ...(passes ? {} : { attempts }) })
       .where(at(call)),
   );
+}
+
+function isHopeless(cause: unknown, attempts: number, age_ms: number): boolean {
+  if (cause instanceof NotFound) return true;
+  return cause instanceof BadRequest ? attempts >= MAX_TRIES : age_ms >= PATIENCE_MS;
+}
+
+async function giveUp(app: App, call: HandlerCall, cause: unknown): Promise<void> {
+  const { workspace_id, job_id } = call;
+  // What is no error of ours may quote anything; the log has it.
+  const why = cause instanceof SvcError ? cause.message : "the server failed; its log says more";
+  const message = `no handler could be started for job ${job_id}: ${why}`;
+  const isOfInstance = call.occasion === "instance";
+  const subject = call.schedule_path ?? (isOfInstance ? "instance_error_handler" : "error_handler");
+  await raiseAlert(app, { kind: "error_handler_not_started", message, workspace_id, subject });
+  await app.db.write((tx) => take(tx, call));
 }
