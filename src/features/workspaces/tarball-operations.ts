@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { BadRequest } from "../../errors.ts";
 import { flag, type Operation, operation, responds } from "../../http/operation.ts";
-import { toZip } from "../../lib/zip.ts";
+import { MAX_ZIP_ENTRIES, toZip } from "../../lib/zip.ts";
 import { SECRET_READ } from "../variables/service.ts";
 import { tarballEntries } from "./tarball.ts";
 
@@ -45,11 +45,16 @@ export const tarballWorkspace = operation({
       ...query,
       plain_secrets: query.plain_secret || query.plain_secrets,
     });
-    const bytes =
+    if (archive_type === "zip" && entries.length > MAX_ZIP_ENTRIES) {
+      throw new BadRequest(`a ZIP archive holds ${MAX_ZIP_ENTRIES} files, and there are ${entries.length}`, {
+        hint: "ask for archive_type=tar",
+      });
+    }
+    const body =
       archive_type === "zip"
         ? toZip(entries, ctx.app.clock())
         : await new Bun.Archive(Object.fromEntries(entries.map((each) => [each.name, each.content]))).bytes();
-    return new Response(bytes, {
+    return new Response(body, {
       headers: {
         "content-type": "application/x-tar",
         "content-disposition": `attachment; filename="${workspace}.${archive_type}"`,
