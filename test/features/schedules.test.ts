@@ -245,6 +245,16 @@ test.each([
   ["*/30 * * * *", "Europe/Berlin", "2026-03-29T00:30:00Z", ["2026-03-29T01:00", "2026-03-29T01:30"]],
   ["@hourly", "Europe/Berlin", "2026-10-25T00:00:00Z", ["2026-10-25T01:00", "2026-10-25T02:00"]],
   ["*/20 * * * * *", "UTC", "2026-01-01T00:00:00Z", ["2026-01-01T00:00", "2026-01-01T00:00"]],
+  // A whole day that was leapt over, and a rule of every second in an hour that comes twice.
+  ["0 12 30 12 *", "Pacific/Apia", "2011-12-29T00:00:00Z", ["2011-12-30T10:00", "2012-12-29T22:00"]],
+  // From a number on in steps, and seven fields.
+  ["7/25 * * * *", "UTC", "2026-01-01T00:00:00Z", ["2026-01-01T00:07", "2026-01-01T00:32"]],
+  ["0 0/30 9/5 * * *", "UTC", "2026-01-01T09:40:00Z", ["2026-01-01T14:00", "2026-01-01T14:30"]],
+  ["0 0 0/1 * * *", "Europe/Berlin", "2026-10-25T00:00:00Z", ["2026-10-25T01:00", "2026-10-25T02:00"]],
+  ["0 0 12 1 1 * *", "Europe/Berlin", "2026-06-01T00:00:00Z", ["2027-01-01T11:00", "2028-01-01T11:00"]],
+  ["0 0 12 1 1 * 2030/2", "UTC", "2026-06-01T00:00:00Z", ["2030-01-01T12:00", "2032-01-01T12:00"]],
+  ["0 0 0/1 1 1 * 2030", "Asia/Kolkata", "2026-06-01T00:00:00Z", ["2029-12-31T18:30", "2029-12-31T19:30"]],
+  ["0 30 2 29 3 * 2026", "Europe/Berlin", "2026-03-28T12:00:00Z", ["2026-03-29T01:00"]],
   ["@daily", "Asia/Kolkata", "2026-01-01T00:00:00Z", ["2026-01-01T18:30", "2026-01-02T18:30"]],
 ])("%s in %s comes when a clock on the wall says so", async (rule, timezone, from, wanted) => {
   const { app } = server.server;
@@ -278,6 +288,11 @@ test("the next time of one that is paused is the first after the pause", async (
 test.each([
   ["no rule", { schedule: "often" }, 400, "five fields"],
   ["a rule of wrong fields", { schedule: "0 0 25 * * *" }, 400, "`schedule`"],
+  ["four fields", { schedule: "0 0 1 *" }, 400, "five fields"],
+  ["eight fields", { schedule: "0 0 0 1 1 * 2030 1" }, 400, "seven with the year last"],
+  ["a step of nothing", { schedule: "5/ * * * *" }, 400, "cannot be read"],
+  ["a step of none", { schedule: "5/0 * * * *" }, 400, "cannot be read"],
+  ["a minute that no hour has", { schedule: "70/5 * * * *" }, 400, "`schedule`"],
   ["a day that never comes", { schedule: "0 0 0 30 2 *" }, 400, "never comes"],
   ["no time zone", { timezone: "Mars/Base" }, 400, "`timezone`"],
   ["a path that is none", { path: "x" }, 400, "path"],

@@ -11,24 +11,31 @@ import { wallClock } from "./wall-clock.ts";
 const ALWAYS = new Date(0);
 
 /**
- * Reads a rule of five or six fields, or a name such as `@daily`.
+ * Checks a rule of five to seven fields, or a name such as `@daily`.
  * @throws BadRequest naming what is wrong, for a rule that never comes too
  */
-export function checkCron(schedule: string, timezone: string): Cron {
+export function checkCron(schedule: string, timezone: string): void {
+  readCron(schedule, timezone);
+}
+
+/** @returns the rule, told by a clock in UTC unless it is one for every hour. @throws BadRequest */
+function readCron(schedule: string, timezone: string): Cron {
   try {
     new Intl.DateTimeFormat("en", { timeZone: timezone });
   } catch {
     throw new BadRequest(`\`timezone\`: ${timezone} is none; use a name such as Europe/Berlin or UTC`);
   }
   const rule = schedule.trim();
-  if (!/^@[a-z]+$/.test(rule) && ![5, 6].includes(rule.split(/\s+/).length)) {
+  if (!/^@[a-z]+$/.test(rule) && ![5, 6, 7].includes(rule.split(/\s+/).length)) {
     throw new BadRequest(
-      `\`schedule\`: "${schedule}" must be five fields (minute hour day month weekday), or six with seconds first`,
+      `\`schedule\`: "${schedule}" must be five fields (minute hour day month weekday), six with seconds first, or seven with the year last`,
     );
   }
   let cron: Cron;
   try {
-    cron = new Cron(rule, { timezone, paused: true });
+    // Sloppy: `5/10` is every ten from five on, as Quartz has it.
+    const options = { timezone: isForEveryHour(rule) ? timezone : "UTC", paused: true, sloppyRanges: true };
+    cron = new Cron(rule, options);
   } catch (cause) {
     throw new BadRequest(`\`schedule\`: "${schedule}" cannot be read: ${(cause as Error).message}`);
   }
@@ -59,13 +66,12 @@ export function notBefore(paused_until: Date | null, now: Date): Date {
 
 /** Tells the first moment after another one. */
 function comingOf(schedule: string, timezone: string): (from: Date) => Date | null {
-  const cron = checkCron(schedule, timezone);
+  const cron = readCron(schedule, timezone);
   if (isForEveryHour(schedule.trim())) return (from) => cron.nextRun(wholeSecond(from));
-  const onTheWall = new Cron(schedule.trim(), { timezone: "UTC", paused: true });
   const clock = wallClock(timezone);
   return (from) => {
     const since = wholeSecond(from);
-    for (let shown = onTheWall.nextRun(clock.at(since)); shown; shown = onTheWall.nextRun(shown)) {
+    for (let shown = cron.nextRun(clock.at(since)); shown; shown = cron.nextRun(shown)) {
       const at = clock.when(shown);
       // In an hour that comes twice, what it shows was told of already.
       if (at > since) return at;
@@ -76,7 +82,9 @@ function comingOf(schedule: string, timezone: string): (from: Date) => Date | nu
 
 function isForEveryHour(rule: string): boolean {
   if (rule.startsWith("@")) return rule === "@hourly";
-  return /\*|^0-23/.test(rule.split(/\s+/).at(-4)!);
+  const fields = rule.split(/\s+/);
+  const hour = fields[fields.length === 5 ? 1 : 2] ?? "";
+  return /\*|^0-23|^0\//.test(hour);
 }
 
 /** Milliseconds would be carried over into what follows. */
