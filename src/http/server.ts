@@ -1,16 +1,17 @@
 /** Mounts operations on h3. Knows no feature: what it must ask one is handed in as hooks. */
 import { H3 } from "h3";
 import type { App, Identity } from "../context.ts";
-import { BadRequest, MethodNotAllowed, NotFound, SvcError } from "../errors.ts";
+import { BadRequest, SvcError } from "../errors.ts";
 import { readToken, type Site } from "./credentials.ts";
 import { execute, type Hooks } from "./execute.ts";
 import { createFrontDoor, type FrontDoor } from "./front-door.ts";
 import { parseBody, parseQuery, refuseNul } from "./input.ts";
-import { isGreedy, type Operation, rootOf } from "./operation.ts";
+import { type Operation, rootOf } from "./operation.ts";
 import { addressOf, trustProxies } from "./proxies.ts";
 import { requestId } from "./request-id.ts";
 import { describeError, errorResponse, successResponse } from "./respond.ts";
 import { finisher } from "./response-headers.ts";
+import { createUnrouted, toRoute, type Unrouted } from "./unrouted.ts";
 
 interface Mounted {
   /** Handles a request; `identity` is given when the way in already says who calls (the operator's socket). */
@@ -60,10 +61,15 @@ export function mount(
     }
   }
   const finish = finisher(app, proxies, undefined);
+  let unrouted: Unrouted | undefined;
   h3.all("/**", (event) => {
-    const slashed = withExtraSlash(operations, event);
+    // Made when it is first needed: most servers are asked for what they have.
+    unrouted ??= createUnrouted(operations);
+    const { method } = event.req;
+    const { pathname } = event.url;
+    const slashed = unrouted.withExtraSlash(method, pathname);
     if (slashed) return handlers.get(slashed.op)!(event.req, slashed.parameters);
-    const error = (identify ? undefined : door.tooMany(event.req)) ?? noRoute(operations, event);
+    const error = (identify ? undefined : door.tooMany(event.req)) ?? unrouted.noRoute(method, pathname);
     const response = errorResponse(error, event.req.headers.get("accept"));
     finish(event.req, requestId(event.req), response);
     return response;
@@ -97,52 +103,6 @@ function consent(request: Request, response: Response): void {
   response.headers.set("webhook-allowed-origin", origin);
   response.headers.set("webhook-allowed-rate", "*");
   if (request.method === "OPTIONS") response.headers.set("allow", "POST");
-}
-
-/**
- * Clients put paths into URLs as they are, and some begin with a slash: `variables/get//u/ann/key`. The router knows no
- * empty segments, so such a URL comes here, where the slash does not count.
- */
-function withExtraSlash(operations: readonly Operation[], { req, url }: { req: Request; url: URL }) {
-  const slashes = url.pathname.indexOf("//");
-  if (slashes < 0) return undefined;
-  const pathname = url.pathname.slice(0, slashes) + url.pathname.slice(slashes).replace(/^\/+/, "/");
-  for (const op of operations) {
-    if (op.method !== req.method || !isGreedy(op.path)) continue;
-    const parameters = toPattern(op).exec(pathname)?.groups ?? {};
-    const tail = Object.values(parameters).at(-1);
-    // Only where the path begins.
-    if (tail !== undefined && pathname.length - tail.length === slashes + 1) return { op, parameters };
-  }
-  return undefined;
-}
-
-function noRoute(operations: readonly Operation[], event: { req: Request; url: URL }): SvcError {
-  const { method } = event.req;
-  const { pathname } = event.url;
-  const others = operations.filter((op) => toPattern(op).test(pathname)).map((op) => op.method);
-  if (others.length > 0) {
-    const allow = [...new Set(others)].sort().join(", ");
-    return new MethodNotAllowed(`there is no ${method} ${pathname}, only ${allow}`, allow);
-  }
-  return new NotFound(`there is no ${method} ${pathname}`, {
-    hint: "GET /api/openapi.yaml lists all operations",
-  });
-}
-
-function toPattern(op: Operation): RegExp {
-  const pattern = toRoute(op.path).replace(/(\*\*)?:(\w+)/g, (_, greedy, name) =>
-    greedy ? `(?<${name}>.+)` : `(?<${name}>[^/]+)`,
-  );
-  return new RegExp(`^${rootOf(op)}${pattern}$`);
-}
-
-/** `/w/{workspace}/variables/get/{path}` → `/w/:workspace/variables/get/**:path` */
-export function toRoute(path: string): string {
-  const greedy = isGreedy(path);
-  return path.replace(/\{(\w+)\}/g, (_, name, offset) =>
-    greedy && offset + name.length + 2 === path.length ? `**:${name}` : `:${name}`,
-  );
 }
 
 function toHandler(
