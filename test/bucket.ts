@@ -38,6 +38,21 @@ function sealOtherwise(): void {
     name === "des" ? other() : createCipheriv(name, ...rest);
 }
 
+/** It knows no copies of parts (UploadPartCopy), which S3 does. */
+function copyParts(service: { middleware: unknown[]; store: unknown }): void {
+  service.middleware.unshift(async (ctx: any, next: () => Promise<void>) => {
+    const source = ctx.get("x-amz-copy-source");
+    if (ctx.method !== "PUT" || !source || !ctx.query.uploadId) return next();
+    const [bucket, ...key] = decodeURIComponent(source).slice(1).split("/");
+    const [start, end] = ctx.get("x-amz-copy-source-range").slice("bytes=".length).split("-").map(Number);
+    const { content } = await ctx.app.store.getObject(bucket, key.join("/"), { start, end });
+    const { uploadId, partNumber } = ctx.query;
+    const { md5 } = await ctx.app.store.putPart(bucket, uploadId, partNumber, content);
+    ctx.type = "application/xml";
+    ctx.body = `<CopyPartResult><ETag>&quot;${md5}&quot;</ETag></CopyPartResult>`;
+  });
+}
+
 let repaired = false;
 
 export async function startBucket(): Promise<Bucket> {
@@ -56,6 +71,7 @@ export async function startBucket(): Promise<Bucket> {
     directory,
     configureBuckets: [{ name: bucket }],
   });
+  copyParts(service);
   const { port } = await service.run();
   const stop = async () => {
     await service.close();

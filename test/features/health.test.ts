@@ -1,6 +1,7 @@
 /** Probes and metrics: what they say, and to whom. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { sql } from "drizzle-orm";
+import { toExposition } from "../../src/lib/exposition.ts";
 import { eventsOf } from "../event-stream.ts";
 import { deploy, startTestServer, type TestServer, until } from "../harness.ts";
 
@@ -210,4 +211,24 @@ describe("/api/metrics", () => {
     expect((await without.operator("GET", "/metrics")).status).toBe(404);
     expect((await without.as("x")("GET", "/metrics")).status).toBe(404);
   });
+});
+
+test("figures are written as Prometheus reads them", () => {
+  const figures = [
+    { value: 1, labels: { path: 'a"b\\c\nd', status: 200 } },
+    { value: Number.POSITIVE_INFINITY },
+    { value: Number.NaN, metricName: "svc_x_sum" },
+    { value: 1e-7, labels: { le: "+Inf" } },
+  ];
+  expect(toExposition([{ name: "svc_x", type: "gauge", help: "One\nline \\", figures }])).toBe(
+    [
+      "# HELP svc_x One\\nline \\\\",
+      "# TYPE svc_x gauge",
+      'svc_x{path="a\\"b\\\\c\\nd",status="200"} 1',
+      "svc_x +Inf",
+      "svc_x_sum NaN",
+      'svc_x{le="+Inf"} 1e-7',
+      "",
+    ].join("\n"),
+  );
 });

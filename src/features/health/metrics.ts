@@ -1,11 +1,11 @@
 /**
  * The figures of this process in the text format of Prometheus. They are counted where things happen as plain numbers
- * (src/lib/meters.ts); the client library is loaded, and writes them down, when somebody asks.
+ * (src/lib/meters.ts), and written down when somebody asks.
  */
 import { readdir } from "node:fs/promises";
 import { count, lte, type SQL, sql } from "drizzle-orm";
-import type { Metric, Registry } from "prom-client";
 import type { App } from "../../context.ts";
+import { EXPOSITION_TYPE, type Figure, type Metric, toExposition } from "../../lib/exposition.ts";
 import type { Histogram } from "../../lib/meters.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { VERSION } from "../../lib/version.ts";
@@ -16,41 +16,28 @@ import { schedules } from "../schedules/tables.ts";
 import { countUnmade } from "../webhooks/outbox.ts";
 import { webhookDeliveries } from "../webhooks/tables.ts";
 
-/** One line of a metric. */
-interface Figure {
-  value: number;
-  labels?: Record<string, string | number>;
-  /** Where it differs from the metric's: `…_bucket`, `…_sum`, `…_count`. */
-  metricName?: string;
-}
-
 type Read = () => Figure[] | Promise<Figure[]>;
-type Define = (type: "counter" | "gauge" | "histogram", name: string, help: string, read: Read) => void;
+type Define = (type: Metric["type"], name: string, help: string, read: Read) => void;
 
-const registryOf = perApp<App, { made: Promise<Registry> | undefined }>(() => ({ made: undefined }));
+type Defined = Omit<Metric, "figures"> & { read: Read };
 
-/** All figures, and the media type they are written in. */
-export async function metricsText(app: App): Promise<{ text: string; type: string }> {
-  const kept = registryOf(app);
-  kept.made ??= createRegistry(app);
-  const registry = await kept.made;
-  return { text: await registry.metrics(), type: registry.contentType };
-}
-
-async function createRegistry(app: App): Promise<Registry> {
-  const { Registry } = await import("prom-client");
-  const registry = new Registry();
-  const define: Define = (type, name, help, read) => {
-    const get = async () => ({ name, help, type, values: await read(), aggregator: "sum" });
-    // The library takes anything that answers `get`: the figures are counted already.
-    registry.registerMetric({ name, get } as unknown as Metric);
-  };
+const definedOf = perApp<App, Defined[]>((app) => {
+  const defined: Defined[] = [];
+  const define: Define = (type, name, help, read) => defined.push({ type, name, help, read });
   ofRequests(app, define);
   ofJobs(app, define);
   ofOutside(app, define);
   ofDatabase(app, define);
   ofProcess(define);
-  return registry;
+  return defined;
+});
+
+/** All figures, and the media type they are written in. */
+export async function metricsText(app: App): Promise<{ text: string; type: string }> {
+  const metrics = await Promise.all(
+    definedOf(app).map(async ({ read, ...metric }) => ({ ...metric, figures: await read() })),
+  );
+  return { text: toExposition(metrics), type: EXPOSITION_TYPE };
 }
 
 function ofRequests({ meters }: App, define: Define): void {
