@@ -38,10 +38,11 @@ function sealOtherwise(): void {
     name === "des" ? other() : createCipheriv(name, ...rest);
 }
 
-/** It knows no copies of parts (UploadPartCopy), which S3 does. */
+/** It knows no copies of parts (UploadPartCopy), and decodes less of what is to be copied than S3 does. */
 function copyParts(service: { middleware: unknown[]; store: unknown }): void {
   service.middleware.unshift(async (ctx: any, next: () => Promise<void>) => {
     const source = ctx.get("x-amz-copy-source");
+    if (source) ctx.req.headers["x-amz-copy-source"] = encodeURI(decodeURIComponent(source));
     if (ctx.method !== "PUT" || !source || !ctx.query.uploadId) return next();
     const [bucket, ...key] = decodeURIComponent(source).slice(1).split("/");
     const [start, end] = ctx.get("x-amz-copy-source-range").slice("bytes=".length).split("-").map(Number);

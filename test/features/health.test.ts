@@ -1,7 +1,7 @@
 /** Probes and metrics: what they say, and to whom. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { sql } from "drizzle-orm";
-import { toExposition } from "../../src/lib/exposition.ts";
+import { type Figure, toExposition } from "../../src/lib/exposition.ts";
 import { eventsOf } from "../event-stream.ts";
 import { deploy, startTestServer, type TestServer, until } from "../harness.ts";
 
@@ -214,7 +214,7 @@ describe("/api/metrics", () => {
 });
 
 test("figures are written as Prometheus reads them", () => {
-  const figures = [
+  const figures: Figure[] = [
     { value: 1, labels: { path: 'a"b\\c\nd', status: 200 } },
     { value: Number.POSITIVE_INFINITY },
     { value: Number.NaN, metricName: "svc_x_sum" },
