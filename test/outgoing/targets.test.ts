@@ -2,7 +2,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { networkOf } from "../../src/lib/network.ts";
 import { resolver } from "../../src/outgoing/connect.ts";
+import { sendRequest } from "../../src/outgoing/request.ts";
 import { targetsOf } from "../../src/outgoing/targets.ts";
+import { openWebsocket } from "../../src/outgoing/websocket.ts";
 import { type Bucket, startBucket } from "../bucket.ts";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../harness.ts";
 
@@ -124,6 +126,39 @@ test("of a name's addresses only those that are allowed are connected to", async
   resolver.resolve = async () => ["127.0.0.1", "::1", "10.0.0.1"];
   expect((await through({ endPoint: `many.test:${canary.port}` })).status).toBe(400);
   expect(touched).toEqual([]);
+});
+
+test("requests and WebSockets go to the address that was checked, whatever the name says later", async () => {
+  const targets = targetsOf("127.0.0.9");
+  const later = () => {
+    let asked = 0;
+    resolver.resolve = async () => (++asked === 1 ? ["127.0.0.9"] : ["127.0.0.1"]);
+  };
+  const url = `http://rebinding.test:${canary.port}/`;
+  const request = {
+    url,
+    method: "GET",
+    targets,
+    timeout_ms: 5_000,
+    max_bytes: 100,
+    max_redirects: 0,
+  } as const;
+  later();
+  expect((await sendRequest(request)).body.toString()).toBe("canary");
+  await expect(sendRequest(request)).rejects.toThrow("rebinding.test is an address of this machine");
+  expect(touched).toEqual([`rebinding.test:${canary.port}`]);
+  const socket = {
+    url: url.replace("http", "ws"),
+    targets,
+    timeout_ms: 5_000,
+    max_message_bytes: 100,
+    ping_ms: 60_000,
+    onMessage() {},
+  };
+  later();
+  await expect(openWebsocket(socket)).rejects.toThrow("opened no WebSocket");
+  await expect(openWebsocket(socket)).rejects.toThrow("rebinding.test is an address of this machine");
+  expect(touched).toHaveLength(2);
 });
 
 test("a bucket that leads elsewhere is not followed", async () => {
