@@ -1,4 +1,4 @@
-/** Runs an operation: guard → run → audit. */
+/** Authorises a call, then runs its operation with a transaction that leaves the audit row. */
 import type { App, Caller, Context, Identity, Member } from "../context.ts";
 import type { Tx } from "../database/database.ts";
 import { Forbidden, Unauthorized, Unavailable } from "../errors.ts";
@@ -32,7 +32,7 @@ export interface Hooks {
 }
 
 export interface Call {
-  identity: Identity | undefined;
+  caller: Caller;
   /** Path parameters, and `query` and `body` where the operation declares them: checked already. */
   input: Record<string, unknown>;
   request: Request;
@@ -40,19 +40,36 @@ export interface Call {
 }
 
 /**
- * Checks who calls and runs the operation.
- * @throws Unauthorized, Forbidden, NotFound and whatever the operation throws
+ * Authorises a call by its credentials and its path alone, so that nothing of the request has to be read for who may not
+ * make it. Answers at once where everything that it asks for is cached.
+ * @throws Unauthorized, Forbidden, NotFound for an unknown workspace (to super admins only)
  */
-export async function execute(app: App, hooks: Hooks, op: Operation, call: Call): Promise<unknown> {
+export function authorize(
+  app: App,
+  hooks: Hooks,
+  op: Operation,
+  identity: Identity | undefined,
+  parameters: Record<string, string>,
+): Caller | Promise<Caller> {
+  const caller = admit(app, hooks, op, identity, parameters.workspace);
+  if (!identity?.token?.scopes?.length) return caller;
+  const scope = scopeOf(op);
+  if (!scope) return caller;
+  const resource = scope.resource ? parameters[scope.resource] : undefined;
+  const restricted = (admitted: Caller) => {
+    hooks.checkScopes(identity, scope, resource);
+    return admitted;
+  };
+  return caller instanceof Promise ? caller.then(restricted) : restricted(caller);
+}
+
+/**
+ * Runs the operation for a caller who has been authorised.
+ * @throws whatever the operation throws
+ */
+export function execute(app: App, hooks: Hooks, op: Operation, call: Call): unknown {
+  const { caller } = call;
   const workspace_id = call.input.workspace as string | undefined;
-  const caller = await admit(app, hooks, op, call.identity, workspace_id);
-  if (call.identity?.token?.scopes?.length) {
-    const scope = scopeOf(op);
-    if (scope) {
-      const resource = scope.resource ? (call.input[scope.resource] as string) : undefined;
-      hooks.checkScopes(call.identity, scope, resource);
-    }
-  }
   const username = caller.member?.username ?? caller.identity?.email ?? "anonymous";
   const audit: Context["audit"] = async (tx, { as = op.audit, by, resource, parameters }) => {
     if (!as) return;
@@ -89,19 +106,20 @@ const NOBODY: Identity = { email: "anonymous", super_admin: false, devops: false
 /** Operations of the whole instance, which ask for no place in a workspace, also where their path names one. */
 const OF_INSTANCE: ReadonlySet<Access> = new Set<Access>(["user", "devops", "superAdmin"]);
 
-async function admit(
+function admit(
   app: App,
   hooks: Hooks,
   op: Operation,
   identity: Identity | undefined,
   workspace_id: string | undefined,
-): Promise<Caller> {
+): Caller | Promise<Caller> {
   if (op.access === "anyone") {
+    if (workspace_id === undefined) return { identity, member: undefined };
     // Asked for nobody as well: into an archived workspace nobody gets.
-    const member =
-      workspace_id === undefined ? undefined : await memberOf(app, hooks, identity ?? NOBODY, workspace_id);
-    if (member) refuseLesser(op.access, member);
-    return { identity, member };
+    return placed(app, hooks, identity ?? NOBODY, workspace_id, (member) => {
+      if (member) refuseLesser(op.access, member);
+      return { identity, member };
+    });
   }
   if (!identity) throw new Unauthorized("a valid token is needed");
   if (op.access === "superAdmin" && !identity.super_admin) throw new Forbidden("this needs a super admin");
@@ -114,23 +132,27 @@ async function admit(
     }
     return { identity, member: undefined };
   }
-  const member = await memberOf(app, hooks, identity, workspace_id);
-  if (!member) throw new Unauthorized(`not a member of workspace ${workspace_id}`);
-  refuseLesser(op.access, member);
-  return { identity, member };
+  return placed(app, hooks, identity, workspace_id, (member) => {
+    if (!member) throw new Unauthorized(`not a member of workspace ${workspace_id}`);
+    refuseLesser(op.access, member);
+    return { identity, member };
+  });
 }
 
-async function memberOf(
+/** Settles the caller once the place in the workspace is known: at once, where it is cached. */
+function placed(
   app: App,
   hooks: Hooks,
   identity: Identity,
   workspace_id: string,
-): Promise<Member | undefined> {
+  settle: (member: Member | undefined) => Caller,
+): Caller | Promise<Caller> {
   checkWorkspaceId(workspace_id);
   if (identity.token?.workspace_id !== undefined && identity.token.workspace_id !== workspace_id) {
     throw new Unauthorized(`the token is bound to another workspace than ${workspace_id}`);
   }
-  return hooks.resolveMember(app, identity, workspace_id);
+  const member = hooks.resolveMember(app, identity, workspace_id);
+  return member instanceof Promise ? member.then(settle) : settle(member);
 }
 
 function refuseLesser(access: Access, member: Member): void {

@@ -3,7 +3,7 @@ import { H3 } from "h3";
 import type { App, Identity } from "../context.ts";
 import { BadRequest, SvcError } from "../errors.ts";
 import { readToken, type Site } from "./credentials.ts";
-import { execute, type Hooks } from "./execute.ts";
+import { authorize, execute, type Hooks } from "./execute.ts";
 import { createFrontDoor, type FrontDoor } from "./front-door.ts";
 import { parseBody, parseQuery, refuseNul } from "./input.ts";
 import { type Operation, rootOf } from "./operation.ts";
@@ -122,8 +122,8 @@ function toHandler(
     let response: Response;
     try {
       const search = searchOf(request.url);
-      const input: Record<string, unknown> = {};
-      for (const name in parameters) input[name] = decode(parameters[name]!);
+      const named: Record<string, string> = {};
+      for (const name in parameters) named[name] = decode(parameters[name]!);
       let identity = identify?.();
       if (!identity) {
         const token = readToken(request, search, site, op.cookie);
@@ -135,10 +135,13 @@ function toHandler(
         // Before anything is read of what an unknown caller sends.
         if (!identity) await admit(request, token);
       }
+      const authorized = authorize(app, hooks, op, identity, named);
+      const caller = authorized instanceof Promise ? await authorized : authorized;
+      const input: Record<string, unknown> = named;
       if (op.query) input.query = parseQuery(op, search);
       if (op.body)
         input.body = await parseBody(op, request, app.settings.get("request_size_limit_mb") * 1_000_000);
-      const value = await execute(app, hooks, op, { identity, input, request, request_id: id });
+      const value = await execute(app, hooks, op, { caller, input, request, request_id: id });
       // Whoever is told of a change must be able to rely on it.
       if (!op.ownWrites) await app.db.settled();
       response = successResponse(op.responds, value);

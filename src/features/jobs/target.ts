@@ -1,10 +1,11 @@
 /** What is to be run, as callers and those who set something up name it. */
-import type { WorkspaceContext } from "../../context.ts";
-import { BadRequest, NotFound } from "../../errors.ts";
+import type { Identity, WorkspaceContext } from "../../context.ts";
+import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
+import type { Scope } from "../../http/operation.ts";
 import { type DeployedFlow, deployedFlowByPath, deployedFlowByVersion } from "../flows/versions.ts";
-import { findReadable } from "../permissions.ts";
+import { findReadable, NotRunnable } from "../permissions.ts";
 import { type Deployed, deployedByHash, deployedByPath } from "../scripts/versions.ts";
-import { checkScopes } from "../tokens/scopes.ts";
+import { checkScopes, isAllowed } from "../tokens/scopes.ts";
 
 export type Target = { path: string } | { hash: string } | { flow: string } | { flow_version: string };
 
@@ -17,15 +18,22 @@ export function targetAt(path: string, is_flow: boolean): Target {
 export type Runnable = { kind: "script"; script: Deployed } | { kind: "flow"; flow: DeployedFlow };
 
 /**
- * The version a run form names, when the caller may run it. A path is a script's first, and else a flow's.
+ * The version a run form names, when the caller may run it. A path is a script's first, and else a flow's. A restricted
+ * token is refused before anything is looked up, so that it does not learn what there is.
  * @throws NotFound, BadRequest (archived, not ready), Forbidden (scope)
  */
 export async function resolveTarget(ctx: WorkspaceContext, target: Target): Promise<Runnable> {
+  const { identity } = ctx.caller;
   if ("flow" in target || "flow_version" in target) return { kind: "flow", flow: await flowOf(ctx, target) };
+  // A token for flows alone may name its flow by a path that could be a script's.
+  const flowsOnly =
+    "path" in target && !isAllowed(identity, SCRIPTS, target.path) && isAllowed(identity, FLOWS, target.path);
+  if (flowsOnly) return { kind: "flow", flow: await flowOf(ctx, { flow: target.path }) };
   try {
     return { kind: "script", script: await scriptOf(ctx, target) };
   } catch (noScript) {
     if ("hash" in target || !(noScript instanceof NotFound)) throw noScript;
+    if (!isAllowed(identity, FLOWS, target.path)) throw noScript;
     try {
       return { kind: "flow", flow: await flowOf(ctx, { flow: target.path }) };
     } catch (noFlow) {
@@ -34,42 +42,60 @@ export async function resolveTarget(ctx: WorkspaceContext, target: Target): Prom
   }
 }
 
+const SCRIPTS = { domain: "jobs", action: "run", kind: "scripts" } as const;
+const FLOWS = { domain: "jobs", action: "run", kind: "flows" } as const;
+
 async function scriptOf(
-  ctx: WorkspaceContext,
+  { app, caller: { member, identity } }: WorkspaceContext,
   target: { path: string } | { hash: string },
 ): Promise<Deployed> {
-  const { app, caller } = ctx;
-  const { member, identity } = caller;
   const { workspace_id } = member;
-  const deployed =
-    "hash" in target
-      ? await findReadable(member, `script with hash ${target.hash}`, () =>
-          deployedByHash(app, workspace_id, target.hash),
-        )
-      : await findReadable(member, `script ${target.path}`, () =>
-          deployedByPath(app, workspace_id, target.path),
-        );
-  checkScopes(identity, { domain: "jobs", action: "run", kind: "scripts" }, deployed.path);
-  return deployed;
+  if ("path" in target) {
+    checkScopes(identity, SCRIPTS, target.path);
+    return findReadable(member, `script ${target.path}`, () =>
+      deployedByPath(app, workspace_id, target.path),
+    );
+  }
+  return withinScope(identity, SCRIPTS, () =>
+    findReadable(member, `script with hash ${target.hash}`, () =>
+      deployedByHash(app, workspace_id, target.hash),
+    ),
+  );
 }
 
 async function flowOf(
-  ctx: WorkspaceContext,
+  { app, caller: { member, identity } }: WorkspaceContext,
   target: { flow: string } | { flow_version: string },
 ): Promise<DeployedFlow> {
-  const { app, caller } = ctx;
-  const { member, identity } = caller;
-  if ("flow_version" in target && !/^[0-9]{1,15}$/.test(target.flow_version)) {
-    throw new BadRequest(`"${target.flow_version}" is not a flow version: it must be a number`);
+  const { workspace_id } = member;
+  if ("flow" in target) {
+    checkScopes(identity, FLOWS, target.flow);
+    return findReadable(member, `flow ${target.flow}`, () =>
+      deployedFlowByPath(app, workspace_id, target.flow),
+    );
   }
-  const found =
-    "flow" in target
-      ? await findReadable(member, `flow ${target.flow}`, () =>
-          deployedFlowByPath(app, member.workspace_id, target.flow),
-        )
-      : await findReadable(member, `flow version ${target.flow_version}`, () =>
-          deployedFlowByVersion(app, member.workspace_id, Number(target.flow_version)),
-        );
-  checkScopes(identity, { domain: "jobs", action: "run", kind: "flows" }, found.path);
-  return found;
+  const { flow_version } = target;
+  if (!/^[0-9]{1,15}$/.test(flow_version)) {
+    throw new BadRequest(`"${flow_version}" is not a flow version: it must be a number`);
+  }
+  return withinScope(identity, FLOWS, () =>
+    findReadable(member, `flow version ${flow_version}`, () =>
+      deployedFlowByVersion(app, workspace_id, Number(flow_version)),
+    ),
+  );
+}
+
+/** What is named by a hash or a version: whether the token covers its path shows once it is found. */
+async function withinScope<T extends { path: string }>(
+  identity: Identity,
+  scope: Scope,
+  find: () => Promise<T>,
+): Promise<T> {
+  if (isAllowed(identity, scope, undefined)) return find();
+  const found = await find().catch((cause) => {
+    if (cause instanceof NotFound || cause instanceof NotRunnable) return undefined;
+    throw cause;
+  });
+  if (found && isAllowed(identity, scope, found.path)) return found;
+  throw new Forbidden("Access denied. The token does not cover what is to be run");
 }
