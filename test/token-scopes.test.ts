@@ -263,9 +263,20 @@ test("what runs something asks for the right to run that, in every way", async (
       .replace("{step_id}", "a")
       .replace("{branch_or_iteration_n}", "0");
     const body = name === "restartFlowAtPoint" ? { step_id: "a" } : {};
+    const ask = (by: Ask, at: string) => by(method, at, method === "GET" ? undefined : body);
     // A job that a token may not see is not found by it.
-    const refused = async (by: Ask) =>
-      [403, 404].includes((await by(method, url, method === "GET" ? undefined : body)).status);
+    const refused = async (by: Ask) => [403, 404].includes((await ask(by, url)).status);
+    // What there is not is refused as what there is: a token learns of nothing beyond its scopes.
+    const missing = url
+      .replace("u/admin/", "u/admin/no")
+      .replace(hash, "0".repeat(64))
+      .replace(/fv\/\d+/, "fv/999999");
+    const answers = async (at: string) => {
+      const { status, text } = await ask(isFlow ? ofHello : ofFlow, at);
+      return [status, text.replace(/u\/admin\/(no)?/, "u/admin/")];
+    };
+    if (!path.includes("{job_id}"))
+      expect([name, await answers(missing)]).toEqual([name, await answers(url)]);
     const got = [await refused(others), await refused(all), await refused(ofHello), await refused(ofFlow)];
     expect([name, ...got]).toEqual([name, true, false, isFlow, !isFlow]);
   }

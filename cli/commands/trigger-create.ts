@@ -33,6 +33,7 @@ interface HttpOptions extends RunOptions {
   method: (typeof HTTP_METHODS)[number];
   async?: boolean;
   stream?: boolean;
+  public?: boolean;
   callerToken?: boolean;
   apiKey?: string;
   basic?: string;
@@ -51,6 +52,7 @@ export const createHttp = inWorkspace("create", "serve a route below /api/r/")
   .addOption(new Option("--method <method>", "HTTP method").choices([...HTTP_METHODS]).default("post"))
   .addOption(new Option("--async", "answer the job's id at once").conflicts("stream"))
   .option("--stream", "answer a stream of updates")
+  .option("--public", "let anybody call it, without credentials")
   .option("--caller-token", "ask callers for the token of somebody who may run it")
   .option("--api-key <path>", "ask for the key in a resource, or in $var:<path>")
   .option("--basic <path>", "ask for the name and password in a resource, or in $var:<path>")
@@ -64,9 +66,9 @@ export const createHttp = inWorkspace("create", "serve a route below /api/r/")
   .addHelpText(
     "after",
     examples(
-      "svc trigger http create orders/:id u/ann/orders --run u/ann/order",
+      "svc trigger http create orders/:id u/ann/orders --run u/ann/order --public",
       "svc trigger http create hooks/pay f/shop/pay --async \\\n      --api-key f/shop/pay_key",
-      "svc trigger http create docs f/shop/docs --method get --website docs/public",
+      "svc trigger http create docs f/shop/docs --method get --public \\\n      --website docs/public",
     ),
   )
   .action(async (route: string, path: string, options: HttpOptions) => {
@@ -81,9 +83,12 @@ export const createHttp = inWorkspace("create", "serve a route below /api/r/")
   });
 
 function httpBody(route_path: string, path: string, options: HttpOptions) {
-  const asked = [options.callerToken, options.apiKey, options.basic].filter(Boolean);
-  if (asked.length > 1)
-    throw usageError("callers are asked for one of --caller-token, --api-key and --basic");
+  const asked = [options.public, options.callerToken, options.apiKey, options.basic].filter(Boolean);
+  if (asked.length !== 1)
+    throw usageError(
+      "who may call the route: give one of --public, --caller-token, --api-key and --basic",
+      "--public lets anybody run it, with the rights of whoever made the route",
+    );
   const s3 = options.website ?? options.files;
   return {
     path,

@@ -27,7 +27,7 @@ async function allTriggers(client: Client, workspace: string, path_start?: strin
   const routes = await client.call(listHttpTriggers, { workspace, query });
   const sockets = await client.call(listWebsocketTriggers, { workspace, query });
   return [
-    ...routes.map((row) => ({ kind: "http" as Kind, on: routeOf(row), error: "", row })),
+    ...routes.map((row) => ({ kind: "http" as Kind, on: routeOf(row), error: row.error ?? "", row })),
     ...sockets.map((row) => ({ kind: "websocket" as Kind, on: row.url, error: row.error ?? "", row })),
   ];
 }
@@ -100,7 +100,7 @@ const show = inWorkspace("show", "show a trigger")
       print(`answers ${request_type}, asks callers for ${asked === "none" ? "nothing" : asked}`);
     }
     if (!found.row.enabled) print("switched off");
-    if (found.error) print(`not connected: ${found.error}`);
+    if (found.error) print(found.kind === "http" ? found.error : `not connected: ${found.error}`);
   });
 
 function switching(name: string, enabled: boolean) {
@@ -142,7 +142,7 @@ export default noun(
   remove,
   noun("http", "routes of your own choosing", createHttp).addHelpText(
     "after",
-    examples("svc trigger http create orders/:id u/ann/orders --run u/ann/order"),
+    examples("svc trigger http create orders/:id u/ann/orders --run u/ann/order --public"),
   ),
   noun("websocket", "messages of WebSockets elsewhere", createWebsocket).addHelpText(
     "after",
@@ -150,5 +150,5 @@ export default noun(
   ),
 ).addHelpText(
   "after",
-  examples("svc trigger http create orders/:id u/ann/orders --run u/ann/order", "svc trigger list"),
+  examples("svc trigger http create orders/:id u/ann/orders --run u/ann/order --public", "svc trigger list"),
 );

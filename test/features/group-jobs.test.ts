@@ -74,8 +74,9 @@ test("a job that runs as a group is seen by its members, one by one and in lists
 });
 
 test.each(["error_handler", "chat"])("the group %s is made by admins alone", async (name) => {
-  await expectOk(as.admin!("POST", "/workspaces/create", { id: `made-${name}`, name, username: "admin" }));
   const workspace = `made-${name}`;
+  const made = { id: workspace, name, owner: "admin_acme@example.org", username: "admin" };
+  await expectOk(server.operator("POST", "/workspaces/create", made));
   const author = (await server.member(workspace, `author_${name}`)).ask;
   const answer = await author("POST", `/w/${workspace}/groups/create`, { name });
   expect([answer.status, answer.text]).toEqual([

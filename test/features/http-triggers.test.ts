@@ -25,6 +25,7 @@ export const main = (got: any) => got;`;
 beforeAll(async () => {
   server = await startTestServer();
   ({ ask } = await server.workspace());
+  await expectOk(server.operator("POST", "/settings/global/root_route_workspaces", { value: ["*"] }));
   ({ ask: ann } = await server.member("acme", "ann"));
   nobody = server.as(undefined);
   const shown =
@@ -203,7 +204,13 @@ describe("a route", () => {
 
   test("runs as whoever edited it last", async () => {
     const path = `u/admin/shared_${++count}`;
-    const body = route({ path, script_path: "u/admin/whoami", http_method: "get", route_path: "as/whom" });
+    const body = route({
+      path,
+      script_path: "u/admin/whoami",
+      http_method: "get",
+      route_path: "as/whom",
+      workspaced_route: true,
+    });
     await expectOk(ask("POST", `${base}/create`, body));
     for (const [kind, at] of [
       ["http_trigger", path],
@@ -211,11 +218,11 @@ describe("a route", () => {
     ]) {
       await expectOk(ask("POST", `/w/acme/acls/add/${kind}/${at}`, { owner: "u/ann", write: true }));
     }
-    expect((await nobody("GET", "/r/as/whom")).json()).toBe("admin");
+    expect((await nobody("GET", "/r/acme/as/whom")).json()).toBe("admin");
     await expectOk(ann("POST", `${base}/update/${path}`, body));
-    expect((await nobody("GET", "/r/as/whom")).json()).toBe("ann");
+    expect((await nobody("GET", "/r/acme/as/whom")).json()).toBe("ann");
     await expectOk(ask("POST", "/w/acme/acls/remove/script/u/admin/whoami", { owner: "u/ann" }));
-    const refused = await nobody("GET", "/r/as/whom");
+    const refused = await nobody("GET", "/r/acme/as/whom");
     expect(refused.status).toBe(500);
     expect(refused.text).not.toContain("whoami");
   });
@@ -323,6 +330,7 @@ describe("what its author says is refused", () => {
       }),
     );
     const body = route({
+      workspaced_route: true,
       path: "u/ann/guess",
       script_path: "u/ann/x",
       authentication_method: "api_key",

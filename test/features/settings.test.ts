@@ -100,6 +100,8 @@ const EXAMPLES: Record<SettingKey, { good: unknown; bad: unknown[] }> = {
   saml_metadata: { good: "https://login.example.org/metadata", bad: ["<EntityDescriptor/>", "no metadata"] },
   scim_token: aText,
   jwt_secret: aText,
+  create_workspace_require_superadmin: aFlag,
+  root_route_workspaces: aList,
   custom_tags: aList,
   default_tags_per_workspace: aFlag,
   default_tags_workspaces: aList,

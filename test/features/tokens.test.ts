@@ -9,7 +9,8 @@ let ask: Ask;
 beforeAll(async () => {
   server = await startTestServer();
   ({ ask } = await server.workspace());
-  await expectOk(ask("POST", "/workspaces/create", { id: "other", name: "Other" }));
+  const others = { id: "other", name: "Other", owner: "admin_acme@example.org" };
+  await expectOk(server.operator("POST", "/workspaces/create", others));
   await Promise.all(
     ["hello", "other"].map((name) =>
       deploy(ask, "acme", `u/admin/${name}`, `export const main = () => "${name}"`),

@@ -140,7 +140,8 @@ describe("a secret", () => {
     expect(shown.value).toBe(one);
     expect((await update("u/dev/moved", { value: two }, "?already_encrypted=true")).status).toBe(200);
     expect(await value("u/dev/moved")).toBe("same");
-    await expectOk(as.admin!("POST", "/workspaces/create", { id: "beyond", name: "Beyond" }));
+    const beyond = { id: "beyond", name: "Beyond", owner: "admin_acme@example.org" };
+    await expectOk(server.operator("POST", "/workspaces/create", beyond));
     const foreign = (await as.admin!("POST", "/w/beyond/variables/encrypt", '"same"')).text;
     const changed = `${one.slice(0, -6)}${one.at(-6) === "A" ? "B" : "A"}${one.slice(-5)}`;
     for (const bad of [foreign, changed, "same", ""])

@@ -24,6 +24,7 @@ let root: Ask;
 beforeAll(async () => {
   server = await startTestServer();
   root = (await server.user("root", { super_admin: true })).ask;
+  await expectOk(root("POST", "/settings/global/root_route_workspaces", { value: ["*"] }));
 }, 30_000);
 afterAll(() => server.stop());
 

@@ -21,7 +21,23 @@ afterAll(() => server.stop());
 
 const create = (ask: Ask, body: object) => ask("POST", "/workspaces/create", { name: "A name", ...body });
 
+const everybody = (value: boolean) =>
+  as.machine!("POST", "/settings/global/create_workspace_require_superadmin", { value });
+
+test("only super admins make workspaces, until the instance says otherwise; operators never do", async () => {
+  for (const who of ["admin", "developer", "operator", "outsider"]) {
+    const refused = await create(as[who]!, { id: "mine" });
+    expect([who, refused.status, refused.text]).toEqual([who, 403, expect.stringContaining("super admin")]);
+  }
+  expect((await create(as["super admin"]!, { id: "theirs" })).status).toBe(201);
+  await everybody(false);
+  expect((await create(as.operator!, { id: "mine" })).status).toBe(403);
+  expect((await create(as.developer!, { id: "mine" })).status).toBe(201);
+});
+
 describe("a new workspace", () => {
+  beforeAll(() => everybody(false));
+
   test("has its creator as admin, and is in the lists of who belongs there", async () => {
     const { ask, email } = await server.user("maker");
     const answer = await create(ask, { id: "made", username: "boss" });
@@ -102,7 +118,7 @@ test.each([
   ["a bad username", { id: "ok", username: "1x" }, '"1x" cannot be a username'],
   ["the name of nobody", { id: "ok", username: "anonymous" }, '"anonymous" cannot be a username'],
 ])("a workspace with %s is refused and says why", async (_, body, message) => {
-  const answer = await create(as.developer!, body);
+  const answer = await create(as["super admin"]!, body);
   expect(answer.status).toBe(400);
   expect(answer.text).toContain(message);
 });
@@ -153,7 +169,7 @@ test("a super admin who is no member stands in as an admin named by e-mail", asy
 test.each([
   ["admin", "GET", "/w/acme/variables/get/u/a/b", undefined, 404, "NotFound", "Not found: "],
   ["anonymous", "GET", "/users/whoami", undefined, 401, "Unauthorized", "Unauthorized: "],
-  ["developer", "POST", "/users/create", {}, 400, "InvalidInput", "Bad request: "],
+  ["super admin", "POST", "/users/create", {}, 400, "InvalidInput", "Bad request: "],
   ["operator", "POST", "/w/acme/variables/encrypt", '"x"', 403, "Forbidden", "Permission denied: "],
   ["admin", "GET", "/no/such/operation", undefined, 404, "NotFound", "Not found: "],
   ["admin", "POST", "/workspaces/exists", "{", 400, "BadRequest", "Bad request: the body is not JSON"],

@@ -1,8 +1,11 @@
 import { z } from "zod";
+import type { WorkspaceContext } from "../../context.ts";
 import { type Operation, operation, optional, orElse, responds } from "../../http/operation.ts";
 import { SignatureRule } from "../scripts/records.ts";
 import { triggerOperations, triggerRecord } from "../triggers/kind-operations.ts";
+import { standingKey } from "./places.ts";
 import * as service from "./service.ts";
+import { routesOf } from "./table.ts";
 import { AUTHENTICATION_METHODS, HTTP_METHODS, type HttpTrigger, REQUEST_TYPES } from "./tables.ts";
 
 const base = "/w/{workspace}/http_triggers" as const;
@@ -82,11 +85,17 @@ const HttpTriggerRecord = z
     wrap_body: z.boolean(),
     is_static_website: z.boolean(),
     static_asset_config: StaticAssets.nullish(),
+    /** Why it does not answer though it is switched on. */
+    error: z.string().nullish(),
   })
   .meta({ id: "HttpTrigger" });
 
-const toRecord = (row: HttpTrigger): z.input<typeof HttpTriggerRecord> => ({
+const toRecord = async (
+  row: HttpTrigger,
+  { app }: WorkspaceContext,
+): Promise<z.input<typeof HttpTriggerRecord>> => ({
   ...row,
+  error: (await routesOf(app)).errors.get(standingKey(row)),
   is_async: row.request_type === "async",
   requires_auth: row.authentication_method !== "none",
 });

@@ -49,6 +49,12 @@ export interface Placed {
   is_static_website: boolean;
 }
 
+/** The part that all requests to the route begin with; undefined where a parameter stands first. */
+export function firstLiteral(route: Placed): string | undefined {
+  const first = placesOf(route)[0]![0]!;
+  return isLiteral(first) ? first : undefined;
+}
+
 /** Below `/api/r/`. A website answers at its own place, and for all that is below it. */
 function placesOf(route: Placed): string[][] {
   const { workspace_id, route_path, workspaced_route, is_static_website } = route;
@@ -111,6 +117,18 @@ export class RouteTable<T extends Routed> {
     });
   }
 
+  /** All routes of the method that some request would fit as well as this one, parameters and rests considered. */
+  overlapping(route: Routed): T[] {
+    const found = new Set<T>();
+    for (const place of placesOf(route)) {
+      for (const entries of meeting(this.#root, place, 0)) {
+        const entry = entries.get(route.http_method);
+        if (entry) found.add(entry.route);
+      }
+    }
+    return [...found];
+  }
+
   /** The methods that something answers to at a path. */
   methodsAt(parts: readonly string[]): string[] {
     const methods = new Set<string>();
@@ -119,6 +137,23 @@ export class RouteTable<T extends Routed> {
       return undefined;
     });
     return [...methods].sort();
+  }
+}
+
+/** What some path leads to that fits the place, too: of a rest, whatever takes at least one part more. */
+function* meeting<T>(node: Node<T>, place: readonly string[], at: number): Generator<Map<string, Entry<T>>> {
+  const part = place[at];
+  if (part === undefined) {
+    yield node.end;
+    return;
+  }
+  yield node.rest;
+  const isRest = part.startsWith("*");
+  const below = isLiteral(part) ? [node.literal.get(part), node.any] : [...node.literal.values(), node.any];
+  for (const next of below) {
+    if (!next) continue;
+    if (isRest) yield next.end;
+    yield* meeting(next, place, isRest ? at : at + 1);
   }
 }
 

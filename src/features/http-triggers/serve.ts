@@ -49,7 +49,7 @@ export async function serveRoute(ctx: Context): Promise<Response> {
 async function matchOf(app: App, method: string, path: string): Promise<Match<HttpTrigger>> {
   // A slash at the end changes nothing; one inside of a part comes percent-encoded, and stays inside.
   const parts = path.replace(/\/$/, "").split("/").map(decodeURIComponent);
-  const table = await routesOf(app);
+  const { table } = await routesOf(app);
   // RFC 9110 §9.3.2: the same without its content.
   const match = table.find(method === "HEAD" ? "get" : method.toLowerCase(), parts);
   if (match) return match;

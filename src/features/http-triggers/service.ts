@@ -1,26 +1,39 @@
 /** HTTP routes: who may set them up, and what must hold of each. */
-import { eq } from "drizzle-orm";
 import type { WorkspaceContext } from "../../context.ts";
-import type { Reader, Tx } from "../../database/database.ts";
+import type { Tx } from "../../database/database.ts";
 import { BadRequest } from "../../errors.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { resolveTarget, targetAt } from "../jobs/target.ts";
-import { canRead, requireManage, requireWrite } from "../permissions.ts";
+import { requireManage, requireWrite } from "../permissions.ts";
 import { checkKey } from "../storage/store.ts";
 import { TriggerStore, type Written } from "../triggers/store.ts";
 import { checkSecrets } from "./authentication.ts";
+import { isAnswered, refuseOverlap, requireRoot } from "./places.ts";
 import { checkRoute, type Placed, shapesOf } from "./routes.ts";
 import { forgetRoutes } from "./table.ts";
 import { type HttpTrigger, httpTriggers } from "./tables.ts";
 
-export const routes = new TriggerStore<HttpTrigger>(httpTriggers, {
+/** Where a route stands: it has stood there since, however often it was edited. */
+const placeOf = (route: Placed & { http_method: string }) =>
+  [route.http_method, ...shapesOf(route)].join("\n");
+
+class RouteStore extends TriggerStore<HttpTrigger, "placed_at"> {
+  override async setEnabled(ctx: WorkspaceContext, path: string, enabled: boolean): Promise<void> {
+    if (enabled) requireRoot(ctx, await this.getWritable(ctx, path));
+    await super.setEnabled(ctx, path, enabled);
+  }
+}
+
+export const routes = new RouteStore(httpTriggers, {
   kind: "http_trigger",
   one: "an HTTP route",
-  anew: () => ({}),
+  anew: (row, now, before) => ({
+    placed_at: before && placeOf(before) === placeOf(row) ? (before.placed_at ?? before.edited_at) : now,
+  }),
   changed: forgetRoutes,
 });
 
-type RouteBody = Omit<Written<HttpTrigger>, "enabled">;
+type RouteBody = Omit<Written<HttpTrigger, "placed_at">, "enabled">;
 
 /** @throws BadRequest naming the field, or the route that is there already; Forbidden; NotFound for what it would run */
 export async function createRoute(
@@ -30,23 +43,27 @@ export async function createRoute(
   const path = checkPath(body.path);
   requireWrite(ctx.caller.member, path);
   const row = { ...(await checkBody(ctx, body)), enabled: body.enabled, path };
-  await routes.insert(ctx, row, (tx) => refuseTaken(ctx, tx, row));
+  await routes.insert(ctx, row, (tx: Tx) => refuseOverlap(ctx, tx, row));
 }
 
 /** Changes a route, and where it is kept. @throws as `createRoute` */
 export async function updateRoute(ctx: WorkspaceContext, path: string, body: RouteBody): Promise<void> {
-  await routes.getWritable(ctx, path);
+  const before = await routes.getWritable(ctx, path);
   const to = checkPath(body.path);
   if (to !== path) {
     requireManage(ctx.caller.member, path, "move");
     requireWrite(ctx.caller.member, to);
   }
   const changes = { ...(await checkBody(ctx, body)), path: to };
-  await routes.update(ctx, path, changes, (tx) => refuseTaken(ctx, tx, changes, path));
+  const stays = placeOf(before) === placeOf({ ...changes, workspace_id: before.workspace_id });
+  await routes.update(ctx, path, changes, async (tx) => {
+    if (!stays) await refuseOverlap(ctx, tx, changes, path);
+  });
 }
 
 async function checkBody(ctx: WorkspaceContext, body: RouteBody): Promise<RouteBody> {
   const route_path = checkRoute(body.route_path);
+  requireRoot(ctx, { ...body, workspace_id: ctx.caller.member.workspace_id });
   await checkSecrets(ctx, body);
   const { static_asset_config, is_static_website, script_path, is_flow } = body;
   if (!static_asset_config) {
@@ -64,40 +81,6 @@ async function checkBody(ctx: WorkspaceContext, body: RouteBody): Promise<RouteB
   return { ...body, route_path, static_asset_config: { ...static_asset_config, s3 } };
 }
 
-/** @param but the path of the route that is being changed @throws BadRequest naming what answers the same requests */
-async function refuseTaken(
-  { caller: { member } }: WorkspaceContext,
-  tx: Tx,
-  body: RouteBody,
-  but?: string,
-): Promise<void> {
-  await tx.lock("http routes");
-  const row = { ...body, workspace_id: member.workspace_id };
-  const other = await sameRoute(tx, row, but);
-  if (!other) return;
-  const isKnown =
-    other.workspace_id === member.workspace_id && canRead(member, other.path, other.extra_perms);
-  const who = isKnown ? other.path : "another one";
-  throw new BadRequest(
-    `\`route_path\`: ${row.http_method.toUpperCase()} /api/r/${shapesOf(row)[0]} is answered by ${who} already`,
-    { hint: "choose another route or method, or set `workspaced_route` for one below the workspace's id" },
-  );
-}
-
-async function sameRoute(
-  db: Reader,
-  row: Placed & { http_method: HttpTrigger["http_method"] },
-  but: string | undefined,
-): Promise<HttpTrigger | undefined> {
-  const wanted = new Set(shapesOf(row));
-  const rows = await db.select().from(httpTriggers).where(eq(httpTriggers.http_method, row.http_method));
-  return rows.find(
-    (other) =>
-      !(other.workspace_id === row.workspace_id && other.path === but) &&
-      shapesOf(other).some((shape) => wanted.has(shape)),
-  );
-}
-
 /** Whether something answers at a route. @param but the path of a route that does not count */
 export function routeExists(
   ctx: WorkspaceContext,
@@ -110,5 +93,5 @@ export function routeExists(
     workspace_id: ctx.caller.member.workspace_id,
     is_static_website: false,
   };
-  return sameRoute(ctx.app.db.read, row, but).then((found) => found !== undefined);
+  return isAnswered(ctx.app, row, but);
 }

@@ -1,14 +1,14 @@
 /** The table of all routes that are switched on: in memory, since it is asked on every request to one. */
-import { and, asc, eq } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import { forgottenEverywhere } from "../../events/forgetting.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { workspaces } from "../workspaces/tables.ts";
-import { RouteTable } from "./routes.ts";
-import { type HttpTrigger, httpTriggers } from "./tables.ts";
+import { type Standing, standingOf } from "./places.ts";
+import { httpTriggers } from "./tables.ts";
 
 interface Known {
-  table: Promise<RouteTable<HttpTrigger>> | undefined;
+  table: Promise<Standing> | undefined;
 }
 
 const knownOf = perApp<App, Known>(() => ({ table: undefined }));
@@ -24,7 +24,7 @@ function forgetTable(app: App): void {
 }
 
 /** All routes of workspaces that are not archived, as they are stored now, or were a moment ago. */
-export function routesOf(app: App): Promise<RouteTable<HttpTrigger>> {
+export function routesOf(app: App): Promise<Standing> {
   const known = knownOf(app);
   if (known.table) return known.table;
   const table = load(app);
@@ -35,14 +35,11 @@ export function routesOf(app: App): Promise<RouteTable<HttpTrigger>> {
   return table;
 }
 
-async function load(app: App): Promise<RouteTable<HttpTrigger>> {
+async function load(app: App): Promise<Standing> {
   const rows = await app.db.read
     .select({ route: httpTriggers })
     .from(httpTriggers)
     .innerJoin(workspaces, eq(workspaces.id, httpTriggers.workspace_id))
-    .where(and(eq(httpTriggers.enabled, true), eq(workspaces.archived, false)))
-    .orderBy(asc(httpTriggers.edited_at), asc(httpTriggers.workspace_id), asc(httpTriggers.path));
-  const table = new RouteTable<HttpTrigger>();
-  for (const { route } of rows) table.add(route);
-  return table;
+    .where(and(eq(httpTriggers.enabled, true), eq(workspaces.archived, false)));
+  return standingOf(rows.map(({ route }) => route));
 }

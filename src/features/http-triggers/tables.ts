@@ -45,6 +45,8 @@ export const httpTriggers = table(
     wrap_body: boolean("wrap_body").notNull(),
     is_static_website: boolean("is_static_website").notNull(),
     static_asset_config: json<StaticAssets>("static_asset_config"),
+    /** Since when it stands at this route: of two that overlap, the older answers. Null: since it was last edited. */
+    placed_at: timestamp("placed_at"),
     edited_by: text("edited_by").notNull(),
     edited_at: timestamp("edited_at").notNull(),
     /** Whoever edited it last: its runs act as that person. */

@@ -25,10 +25,14 @@ export type Runnable = { kind: "script"; script: Deployed } | { kind: "flow"; fl
 export async function resolveTarget(ctx: WorkspaceContext, target: Target): Promise<Runnable> {
   const { identity } = ctx.caller;
   if ("flow" in target || "flow_version" in target) return { kind: "flow", flow: await flowOf(ctx, target) };
-  // A token for flows alone may name its flow by a path that could be a script's.
-  const flowsOnly =
-    "path" in target && !isAllowed(identity, SCRIPTS, target.path) && isAllowed(identity, FLOWS, target.path);
-  if (flowsOnly) return { kind: "flow", flow: await flowOf(ctx, { flow: target.path }) };
+  if ("path" in target && !isAllowed(identity, SCRIPTS, target.path)) {
+    // A token for flows alone may name its flow by a path that could be a script's.
+    const flow = await flowOf(ctx, { flow: target.path }).catch((cause) => {
+      if (cause instanceof NotFound) checkScopes(identity, SCRIPTS, target.path);
+      throw cause;
+    });
+    return { kind: "flow", flow };
+  }
   try {
     return { kind: "script", script: await scriptOf(ctx, target) };
   } catch (noScript) {

@@ -23,6 +23,8 @@ export interface Definition {
   default?: unknown;
   /** The setting of the process (src/config.ts) that it is one thing with: its flag, variable and default hold here. */
   config?: ConfigName;
+  /** The environment variable that settles it, where existing installations know it by another than SVC_ and the key. */
+  variable?: string;
   /** True: all of it; else the places in it, such as `password`, `*.secret` or `*.channel:url`. It is then kept encrypted as a whole. */
   secret?: true | readonly string[];
   /** Any user may read it, not super admins alone. */
@@ -152,6 +154,22 @@ export const KEYS = {
   saml_metadata: words(kept("metadata of the SAML identity provider"), "metadata as XML, or the URL of it"),
   scim_token: secret(kept("token of the directory that manages users")),
   jwt_secret: secret(CLIENTS),
+  create_workspace_require_superadmin: {
+    ...flag(
+      "only super admins make workspaces; false lets all users but those who are operators everywhere",
+      {
+        default: true,
+        open: true,
+      },
+    ),
+    variable: "CREATE_WORKSPACE_REQUIRE_SUPERADMIN",
+  },
+  root_route_workspaces: {
+    schema: list,
+    allowed: "an array of workspace ids, or * for all",
+    meaning: "workspaces whose admins may serve routes directly below /api/r/, without the workspace's id",
+    default: [],
+  },
   custom_tags: {
     schema: list,
     allowed: "an array of texts",
@@ -221,6 +239,6 @@ export function definitionOf(key: string): Definition | undefined {
 
 /** The environment variable that settles a known key: of the process's setting, or SVC_ and the key. */
 export function variableFor(key: string, configVariables: Record<ConfigName, { variable: string }>): string {
-  const config = definitionOf(key)?.config;
-  return config ? configVariables[config].variable : `SVC_${key.toUpperCase()}`;
+  const { config, variable } = definitionOf(key) ?? {};
+  return config ? configVariables[config].variable : (variable ?? `SVC_${key.toUpperCase()}`);
 }

@@ -36,7 +36,7 @@ interface Kind<Row, Schema extends z.ZodType> {
     delete: (ctx: WorkspaceContext, path: string) => Promise<void>;
   };
   record: Schema;
-  toRecord: (row: Row) => z.input<Schema>;
+  toRecord: (row: Row, ctx: WorkspaceContext) => z.input<Schema> | Promise<z.input<Schema>>;
 }
 
 export function triggerOperations<Row, Schema extends z.ZodType>(kind: Kind<Row, Schema>) {
@@ -78,7 +78,7 @@ export function triggerOperations<Row, Schema extends z.ZodType>(kind: Kind<Row,
       access: "member",
       summary: `Read ${one}`,
       responds: responds.json(record),
-      run: async (ctx, { path }) => toRecord(await store.get(ctx, path)),
+      run: async (ctx, { path }) => toRecord(await store.get(ctx, path), ctx),
     }),
     exists: operation({
       name: `exists${name}`,
@@ -102,7 +102,10 @@ export function triggerOperations<Row, Schema extends z.ZodType>(kind: Kind<Row,
         ...paging,
       }),
       responds: responds.json(z.array(record)),
-      run: async (ctx, { query }) => (await store.list(ctx, query)).map(toRecord),
+      run: async (ctx, { query }) => {
+        const rows = await store.list(ctx, query);
+        return Promise.all(rows.map((row) => toRecord(row, ctx)));
+      },
     }),
   };
 }

@@ -11,6 +11,7 @@ import { BadRequest, NotFound } from "../../errors.ts";
 import { toWindow } from "../../http/operation.ts";
 import { canRead, readableBy, requireWrite } from "../permissions.ts";
 import type { Schedule, schedules } from "../schedules/tables.ts";
+import { personBehind } from "./person.ts";
 
 /** What says who edited a trigger, and who else may. */
 type Settled = "workspace_id" | "edited_by" | "edited_at" | "email" | "extra_perms";
@@ -28,7 +29,7 @@ interface Kind<Row, Own extends keyof Row> {
   /** As it is called, such as `a schedule`. */
   one: string;
   /** What each change sets anew. */
-  anew: (row: Row, now: Date) => Partial<Pick<Row, Own>>;
+  anew: (row: Row, now: Date, before: Row | undefined) => Partial<Pick<Row, Own>>;
   /** Called after the commit of any change. */
   changed: (app: App) => void;
 }
@@ -117,7 +118,7 @@ export class TriggerStore<Row extends Common, Own extends keyof Row = never> {
       await this.#refuseTaken(ctx, tx, path);
       await check?.(tx);
       const row = { ...body, workspace_id, extra_perms: {} } as unknown as Schedule & Row;
-      await tx.insert(this.#table).values({ ...row, ...this.#editedNow(ctx, row) });
+      await tx.insert(this.#table).values({ ...row, ...(await this.#editedNow(ctx, tx, row)) });
       tx.afterCommit(() => this.#kind.changed(ctx.app));
     });
   }
@@ -159,24 +160,25 @@ export class TriggerStore<Row extends Common, Own extends keyof Row = never> {
     await ctx.write({ resource: path, parameters }, async (tx) => {
       // Always in the same order: two that change places would wait for each other.
       for (const place of [...new Set([path, to])].sort()) await this.#lock(ctx, tx, place);
-      const row = { ...(await this.get(ctx, path, tx)), ...changes };
+      const before = await this.get(ctx, path, tx);
+      const row = { ...before, ...changes };
       if (to !== path) await this.#refuseTaken(ctx, tx, to);
       await check?.(tx);
       await tx
         .update(this.#table)
-        .set({ ...changes, ...this.#editedNow(ctx, row) })
+        .set({ ...changes, ...(await this.#editedNow(ctx, tx, row, before)) })
         .where(this.#at(ctx, path));
       tx.afterCommit(() => this.#kind.changed(ctx.app));
     });
   }
 
-  #editedNow({ app, caller, username }: WorkspaceContext, row: Row) {
-    const now = app.clock();
+  async #editedNow(ctx: WorkspaceContext, tx: Tx, row: Row, before?: Row) {
+    const now = ctx.app.clock();
     return {
-      ...this.#kind.anew(row, now),
-      edited_by: username,
+      ...this.#kind.anew(row, now, before),
+      edited_by: ctx.username,
       edited_at: now,
-      email: caller.identity.email,
+      email: await personBehind(ctx, tx),
     };
   }
 

@@ -7,6 +7,7 @@ import { BadRequest } from "../../errors.ts";
 import { jobCache, jobs } from "../../queue/tables.ts";
 import { recordAudit } from "../audit/service.ts";
 import { forgetRuns } from "../flows/run/forget.ts";
+import { refuseOverlapUnder } from "../http-triggers/places.ts";
 import { canceledResult } from "../jobs/canceled.ts";
 import { close, closeMeanwhile, holdAlone, reopen, untilHeard } from "./closed.ts";
 import { endJobs, untilEnded } from "./end-jobs.ts";
@@ -49,6 +50,7 @@ export async function changeWorkspaceId(
     await app.db.write(async (tx) => {
       await holdAlone(tx, from, to);
       await refuseTaken(tx, to);
+      await refuseOverlapUnder(tx, from, to);
       await cancelRunning(ctx, tx, from, reason);
       await exchange.store(tx);
       const hashes = await boundTokens(tx, from);

@@ -11,7 +11,8 @@ export const createWorkspace = operation({
   method: "POST",
   path: "/workspaces/create",
   access: "user",
-  summary: "Make a workspace; the caller, or the owner a super admin names, becomes its admin",
+  summary:
+    "Make a workspace, for super admins, or as a setting says; the caller, or the owner named, becomes its admin",
   body: z.object({
     id: z.string(),
     name: z.string(),

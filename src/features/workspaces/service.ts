@@ -60,6 +60,23 @@ export function checkName(field: string, name: string): string {
   throw new BadRequest(`body field \`${field}\`: must have at most ${MOST_NAME} characters`);
 }
 
+/** @throws Forbidden for who may not make a workspace, as the instance's setting says */
+async function requireMaker({ app, caller: { identity } }: UserContext): Promise<void> {
+  if (identity.super_admin) return;
+  if (app.settings.get("create_workspace_require_superadmin")) {
+    throw new Forbidden("only a super admin makes workspaces on this instance", {
+      hint: "the setting create_workspace_require_superadmin, set to false, lets others",
+    });
+  }
+  const roles = await app.db.read
+    .select({ operator: workspaceMembers.operator })
+    .from(workspaceMembers)
+    .where(eq(workspaceMembers.email, identity.email));
+  if (roles.length > 0 && roles.every(({ operator }) => operator)) {
+    throw new Forbidden("operators may run and view, not make workspaces");
+  }
+}
+
 /**
  * Makes a workspace with its key and its first admin.
  * @throws BadRequest for a bad or taken id, Forbidden for what super admins alone may, NotFound for an owner who is no user
@@ -67,6 +84,7 @@ export function checkName(field: string, name: string): string {
 export async function createWorkspace(ctx: UserContext, body: NewWorkspace): Promise<void> {
   const { app } = ctx;
   const { identity } = ctx.caller;
+  await requireMaker(ctx);
   if (body.owner !== undefined && body.owner !== identity.email && !identity.super_admin) {
     throw new Forbidden("only a super admin makes a workspace for somebody else: leave `owner` out");
   }
