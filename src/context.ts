@@ -62,6 +62,8 @@ export interface Member {
   is_admin: boolean;
   operator: boolean;
   disabled: boolean;
+  /** An admin made them a member before they had an account, and they have not come yet: nobody runs as them. */
+  unasked?: boolean;
   created_at: Date;
   /** Names of the groups it is in. `all`, which everybody is in, is not among them. */
   groups: string[];

@@ -90,6 +90,7 @@ let token: string;
 beforeAll(async () => {
   server = await startTestServer();
   ({ ask, token } = await server.workspace());
+  await expectOk(server.operator("POST", "/settings/global/root_route_workspaces", { value: ["acme"] }));
   await server.member("acme", "ann");
 });
 afterAll(() => server.stop());

@@ -21,6 +21,7 @@ describe.skipIf(isOffline)("a folder that svc and wmill share", () => {
   beforeAll(async () => {
     [server, wmill] = await Promise.all([startTestServer(), installWmill("1.819.0")]);
     const made = await server.workspace("acme");
+    await server.operator("POST", "/settings/global/root_route_workspaces", { value: ["acme"] });
     token = made.token;
     folder = await wmill.folder("shared");
     await writeWorkspace(folder);

@@ -14,6 +14,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "svc-tarball-"));
   server = await startTestServer();
   ({ ask, token } = await server.workspace());
+  await expectOk(server.operator("POST", "/settings/global/root_route_workspaces", { value: ["acme"] }));
   await fill();
 });
 afterAll(async () => {

@@ -43,6 +43,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill %s, told to sync everything,", 
   beforeAll(async () => {
     [server, wmill] = await Promise.all([startTestServer(), installWmill(version)]);
     const made = await server.workspace("acme");
+    await server.operator("POST", "/settings/global/root_route_workspaces", { value: ["acme"] });
     ask = made.ask;
     await server.member("acme", "ann");
     local = await wmill.folder("local");

@@ -73,6 +73,7 @@ describe.skipIf(isOffline).each(VERSIONS)(
     beforeAll(async () => {
       [server, wmill] = await Promise.all([startTestServer(), installWmill(version)]);
       ({ ask, token } = await server.workspace("acme"));
+      await server.operator("POST", "/settings/global/root_route_workspaces", { value: ["acme"] });
       const folder = await wmill.folder("brought");
       await writeWorkspace(folder);
       for (const [name, text] of Object.entries(MORE)) await Bun.write(join(folder, name), text);

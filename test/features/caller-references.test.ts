@@ -14,6 +14,7 @@ const APP = "u/admin/app";
 beforeAll(async () => {
   server = await startTestServer();
   ({ ask: admin } = await server.workspace());
+  await expectOk(server.operator("POST", "/settings/global/root_route_workspaces", { value: ["acme"] }));
   ({ ask: ann } = await server.member("acme", "ann"));
   for (const [ask, path, value] of [
     [admin, "u/admin/key", SECRET],

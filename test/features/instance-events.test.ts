@@ -66,7 +66,7 @@ test("each kind is told with its keys, in order", async () => {
   await create("bob@example.org");
   await expectOk(admin("POST", "/w/acme/workspaces/invite_user", { ...invite, email: "ann@example.org" }));
   await expectOk(ann("POST", "/users/accept_invite", { workspace_id: "acme", username: "annie" }));
-  await expectOk(admin("POST", "/w/acme/workspaces/add_user", { ...invite, email: "bob@example.org" }));
+  await expectOk(root("POST", "/w/acme/workspaces/add_user", { ...invite, email: "bob@example.org" }));
   const workspace = "acme";
   expect(await told(5)).toEqual([
     { type: "UserAdded", email: "ann@example.org" },
@@ -80,7 +80,7 @@ test("each kind is told with its keys, in order", async () => {
 test("whoever joins or is invited by their domain is told of too", async () => {
   const edit = (auto_add: boolean) =>
     expectOk(
-      admin("POST", "/w/acme/workspaces/edit_auto_invite", { operator: true, invite_all: true, auto_add }),
+      root("POST", "/w/acme/workspaces/edit_auto_invite", { operator: true, invite_all: true, auto_add }),
     );
   await edit(true);
   await create("cid@example.com");

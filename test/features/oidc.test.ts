@@ -7,7 +7,15 @@ import { createRemoteJWKSet, decodeProtectedHeader, type JWTPayload, jwtVerify }
 import { allowInsecureRequests, discoveryRequest, processDiscoveryResponse } from "oauth4webapi";
 import { newKeyPair, signLicense } from "../../src/features/license/key.ts";
 import { oidcKeys } from "../../src/features/oidc/tables.ts";
-import { type Ask, createDatabase, deploy, expectOk, startTestServer, type TestServer } from "../harness.ts";
+import {
+  type Ask,
+  createDatabase,
+  deploy,
+  expectOk,
+  startTestServer,
+  type TestServer,
+  until,
+} from "../harness.ts";
 import { readStored } from "../stored.ts";
 
 const HOUR_MS = 3_600_000;
@@ -92,6 +100,7 @@ describe("an identity token", () => {
       email: "admin_acme@example.org",
       username: "admin",
       groups: ["all"],
+      instance_groups: [],
       workspace: "acme",
       job_id: job,
       root_job_id: job,
@@ -99,7 +108,6 @@ describe("an identity token", () => {
       flow_path: "",
       job_kind: "script",
       permissioned_as: "u/admin",
-      created_by: "admin",
     } satisfies JWTPayload);
     const again = await verify((await idToken()).text);
     expect(again.payload.jti).not.toBe(payload.jti);
@@ -124,6 +132,35 @@ describe("an identity token", () => {
       flow_path: "u/admin/asks",
     });
     expect(payload.root_job_id).not.toBe(payload.job_id);
+  });
+
+  test("claims nothing that whoever starts the job may say as they like", async () => {
+    const { ask: dev } = await server.member("acme", "selfmade");
+    await expectOk(dev("POST", "/w/acme/groups/create", { name: "deployers" }));
+    await expectOk(server.operator("POST", "/groups/create", { name: "staff" }));
+    await expectOk(server.operator("POST", "/groups/adduser/staff", { email: "selfmade@example.org" }));
+    const preview = {
+      path: "u/admin/identity",
+      content: SCRIPT,
+      language: "bun",
+      args: { audience: AUDIENCE },
+    };
+    const other = crypto.randomUUID();
+    const ran = await expectOk(dev("POST", `/w/acme/jobs/run/preview?root_job=${other}`, preview));
+    const done = await until(async () => {
+      const found = (await dev("GET", `/w/acme/jobs_u/completed/get_result_maybe/${ran.text}`)).json();
+      return found.completed ? found.result : undefined;
+    }, "the preview");
+    const { payload } = await verify(done.text);
+    expect(payload).toMatchObject({
+      sub: "selfmade@example.org::::::acme",
+      path: "",
+      flow_path: "",
+      job_kind: "preview",
+      root_job_id: ran.text,
+      groups: ["all", "deployers"],
+      instance_groups: ["staff"],
+    });
   });
 
   test("is of whom the job runs as", async () => {

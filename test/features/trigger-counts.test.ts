@@ -8,6 +8,7 @@ let ask: Ask;
 beforeAll(async () => {
   server = await startTestServer();
   ({ ask } = await server.workspace());
+  await expectOk(server.operator("POST", "/settings/global/root_route_workspaces", { value: ["acme"] }));
 });
 afterAll(() => server.stop());
 

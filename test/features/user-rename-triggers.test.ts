@@ -5,6 +5,7 @@ import { deploy, expectOk, startTestServer, until } from "../harness.ts";
 test("routes and WebSocket triggers follow, with what they run, their secrets, and what they listen to", async () => {
   await using server = await startTestServer({ allowed_targets: "127.0.0.1" });
   await server.workspace();
+  await server.operator("POST", "/settings/global/root_route_workspaces", { value: ["*"] });
   const root = (await server.user("root", { super_admin: true })).ask;
   const { ask } = await server.member("acme", "kim");
   const code = "export const main = (msg: string) => [msg, process.env.WM_USERNAME]";

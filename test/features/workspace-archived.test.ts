@@ -79,6 +79,7 @@ test("routes, public apps, jobs of nobody and messages: closed at once and after
   let server = await startTestServer(config);
   try {
     const { ask, token } = await server.workspace();
+    await server.operator("POST", "/settings/global/root_route_workspaces", { value: ["acme"] });
     await furnish(ask, peer.url);
     const secret = (await expectOk(ask("GET", "/w/acme/apps/secret_of/u/admin/app"))).text;
     const component = { component: "a", path: "script/u/admin/hello", args: {} };

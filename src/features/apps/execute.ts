@@ -1,5 +1,4 @@
 /** Running a component of an app: what its policy allows, with the rights its policy says. */
-import { eq } from "drizzle-orm";
 import type { App, Context, Identity, Member, WorkspaceContext } from "../../context.ts";
 import { BadRequest, Forbidden, NotFound, Unauthorized } from "../../errors.ts";
 import { analyseScript, usableLock } from "../../languages/analyse.ts";
@@ -12,8 +11,7 @@ import { resolveTarget } from "../jobs/target.ts";
 import { canRead } from "../permissions.ts";
 import { findResource } from "../resources/service.ts";
 import { checkScopes } from "../tokens/scopes.ts";
-import { OPERATOR } from "../users/operator.ts";
-import { users } from "../users/tables.ts";
+import { isSuperAdmin } from "../users/super-admin.ts";
 import { resolveMember } from "../workspaces/members.ts";
 import { type CallerRights, inputsFor } from "./inputs.ts";
 import { type Policy, type Triggerable, triggerableOf } from "./policy.ts";
@@ -160,12 +158,7 @@ async function publisher(ctx: Context, workspace: string, policy: Policy): Promi
 }
 
 async function identityByEmail(app: App, email: string): Promise<Identity> {
-  if (email === OPERATOR.email) return OPERATOR;
-  const [user] = await app.db.read
-    .select({ super_admin: users.super_admin })
-    .from(users)
-    .where(eq(users.email, email));
-  return { email, super_admin: user?.super_admin ?? false, devops: false, token: undefined };
+  return { email, super_admin: await isSuperAdmin(app.db.read, email), devops: false, token: undefined };
 }
 
 function identityOf({ caller: { member } }: WorkspaceContext): { permissioned_as: string; email: string } {

@@ -161,6 +161,11 @@ async function onBehalfOf(
       `the script runs on behalf of ${email}, who is no active member of workspace ${workspace_id}: deploy it again`,
     );
   }
+  if (member.unasked) {
+    throw new BadRequest(
+      `the script runs on behalf of ${email}, who has not come to workspace ${workspace_id} yet: nobody runs as them before`,
+    );
+  }
   return { permissioned_as: `u/${member.username}`, email };
 }
 

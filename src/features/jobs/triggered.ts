@@ -1,12 +1,10 @@
 /** Jobs that no call asks for: something that was set up earlier starts them, in the name of who set it up. */
-import { eq } from "drizzle-orm";
 import type { App, WorkspaceContext } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { BadRequest } from "../../errors.ts";
 import type { Audit } from "../../http/operation.ts";
 import { recordAudit } from "../audit/service.ts";
-import { OPERATOR } from "../users/operator.ts";
-import { users } from "../users/tables.ts";
+import { isSuperAdmin } from "../users/super-admin.ts";
 import { resolveMember } from "../workspaces/members.ts";
 import { type RunOptions, runnableSubmission, type Submission } from "./submission.ts";
 import { submitJob } from "./submit.ts";
@@ -37,7 +35,8 @@ export async function contextOf(
   { workspace_id, email, created_by }: Trigger,
   guard: (tx: Tx) => Promise<boolean> = async () => true,
 ): Promise<WorkspaceContext> {
-  const super_admin = await isAboveAll(app, email);
+  // Super admins, and the machine's local admin, set things up in workspaces they are no members of.
+  const super_admin = await isSuperAdmin(app.db.read, email);
   const identity = { email, super_admin, devops: false, token: undefined };
   const member = await resolveMember(app, identity, workspace_id);
   if (!member || member.disabled) {
@@ -68,16 +67,6 @@ export async function contextOf(
         return value;
       }),
   };
-}
-
-/** Super admins, and the machine's operator, set things up in workspaces they are no members of. */
-async function isAboveAll(app: App, email: string): Promise<boolean> {
-  if (email === OPERATOR.email) return true;
-  const [user] = await app.db.read
-    .select({ super_admin: users.super_admin })
-    .from(users)
-    .where(eq(users.email, email));
-  return user?.super_admin ?? false;
 }
 
 /** What a trigger runs. @param args JSON text of an object. @throws NotFound, BadRequest when it cannot run */

@@ -6,7 +6,7 @@ import { and, eq } from "drizzle-orm";
 import type { Context } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { Forbidden, type SvcError } from "../../errors.ts";
-import { checkEmail } from "../../lib/paths.ts";
+import { checkNewEmail } from "../../lib/paths.ts";
 import { recordAudit } from "../audit/service.ts";
 import { loginCookies } from "../users/cookies.ts";
 import { instanceUsername } from "../users/instance-username.ts";
@@ -51,7 +51,7 @@ export async function finishLogin(ctx: Context, name: string, returned: Returned
     redirect_uri: loginRedirect(ctx, name),
   });
   const person = await personOf(app, client, tokens);
-  const email = checkEmail(person.email);
+  const email = checkNewEmail(person.email);
   try {
     checkDomain(client, email);
     const { session, user } = await ctx.write({ resource: client.name, by: email }, async (tx) => {

@@ -3,7 +3,9 @@ import { and, eq } from "drizzle-orm";
 import type { App, WorkspaceContext } from "../../context.ts";
 import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
+import { groupMembers, instanceGroupMembers } from "../groups/tables.ts";
 import { requireLicense } from "../license/service.ts";
+import { EVERYBODY } from "../permissions.ts";
 import { LONGEST_MS, publicKeys, signingKey } from "./keys.ts";
 
 const MAX_AUDIENCE = 500;
@@ -29,8 +31,8 @@ export async function discoveryDocument(app: App) {
     id_token_signing_alg_values_supported: [...new Set(["RS256", ...algorithms])],
     scopes_supported: ["openid"],
     claims_supported: [
-      ...["iss", "sub", "aud", "iat", "nbf", "exp", "jti", "email", "username", "groups", "workspace"],
-      ...["job_id", "root_job_id", "path", "flow_path", "job_kind", "permissioned_as", "created_by"],
+      ...["iss", "sub", "aud", "iat", "nbf", "exp", "jti", "email", "username", "groups", "instance_groups"],
+      ...["workspace", "job_id", "root_job_id", "path", "flow_path", "job_kind", "permissioned_as"],
     ],
   };
 }
@@ -46,11 +48,11 @@ export async function issueIdToken(
   audience: string,
   expires_in: number | undefined,
 ): Promise<string> {
-  const { app, caller } = ctx;
+  const { app } = ctx;
   await requireLicense(app);
   checkAudience(audience);
   const job = await askingJob(ctx);
-  const claims = await claimsOf(app, job, caller.member.groups);
+  const claims = await claimsOf(app, job);
   const lifetime_s = lifetimeOf(app, expires_in);
   const { SignJWT } = await import("jose");
   const { kid, key, algorithm } = await signingKey(app);
@@ -97,34 +99,64 @@ async function askingJob(ctx: WorkspaceContext): Promise<Job> {
   return job;
 }
 
-/** What a relying party may decide by. What does not apply is an empty text, so that a policy can ask for it. */
-async function claimsOf(app: App, job: Job, groups: string[]) {
+/**
+ * What a relying party may decide by: nothing that whoever started the job could say as they like, such as the path of a
+ * preview or the label of a token. What does not apply is an empty text, so that a policy can ask for it.
+ */
+async function claimsOf(app: App, job: Job) {
   const { email, workspace_id: workspace, permissioned_as } = job;
-  const path = job.script_path ?? "";
+  const path = deployedPath(job);
   const flow_path = await flowPathOf(app, job);
   return {
     // Every part of it: whose rights, which code, as a step of which flow, where.
     sub: `${email}::${path}::${flow_path}::${workspace}`,
     email,
     username: permissioned_as.replace(/^u\//, ""),
-    groups: ["all", ...groups],
+    ...(await groupsOf(app, job)),
     workspace,
     job_id: job.id,
-    root_job_id: job.root_job ?? job.id,
+    // Whoever starts a job may say whose child it is; of a step the server says it.
+    root_job_id: job.flow_step_id === null ? job.id : (job.root_job ?? job.id),
     path,
     flow_path,
     job_kind: job.kind,
     permissioned_as,
-    created_by: job.created_by,
   };
+}
+
+const DEPLOYED: readonly Job["kind"][] = ["script", "flow", "flowscript"];
+
+/** The path of deployed code; the code of anything else is whoever's who started it, whatever path they name. */
+function deployedPath(job: Pick<Job, "kind" | "script_path" | "raw_code" | "raw_flow">): string {
+  const isOwnCode = job.raw_code !== null || job.raw_flow !== null;
+  return DEPLOYED.includes(job.kind) && !isOwnCode ? (job.script_path ?? "") : "";
+}
+
+/** Groups of the workspace, which its authors make, and those of the instance, which super admins do. */
+async function groupsOf(app: App, { email, workspace_id }: Job) {
+  const names = (rows: { name: string }[]) => rows.map(({ name }) => name).sort();
+  const own = await app.db.read
+    .select({ name: groupMembers.name })
+    .from(groupMembers)
+    .where(and(eq(groupMembers.workspace_id, workspace_id), eq(groupMembers.email, email)));
+  const ofInstance = await app.db.read
+    .select({ name: instanceGroupMembers.name })
+    .from(instanceGroupMembers)
+    .where(eq(instanceGroupMembers.email, email));
+  return { groups: [EVERYBODY, ...names(own)], instance_groups: names(ofInstance) };
 }
 
 /** Of a step, the path of the flow that was started. */
 async function flowPathOf(app: App, job: Job): Promise<string> {
   if (job.flow_step_id === null || job.root_job === null) return "";
   const [root] = await app.db.read
-    .select({ path: jobs.script_path })
+    .select({
+      kind: jobs.kind,
+      script_path: jobs.script_path,
+      raw_code: jobs.raw_code,
+      raw_flow: jobs.raw_flow,
+    })
     .from(jobs)
     .where(eq(jobs.id, job.root_job));
-  return root?.path ?? "";
+  return root ? deployedPath(root) : "";
 }

@@ -15,7 +15,7 @@ import { users } from "./tables.ts";
 const DISABLED = "its owner was disabled in the workspace";
 
 /** A member as the wire has one. */
-export function toUser(member: Member, is_super_admin: boolean) {
+export function toUser({ unasked: _, ...member }: Member, is_super_admin: boolean) {
   return { ...member, is_super_admin, ...rightsOf(member) };
 }
 

@@ -1,8 +1,9 @@
 import type { Identity } from "../../context.ts";
+import { LOCAL_ADMIN_EMAIL } from "../../lib/paths.ts";
 
 /** Whoever works on the machine itself, through the data directory or the server's socket in it: above all users. */
 export const OPERATOR: Identity = {
-  email: "operator@localhost",
+  email: LOCAL_ADMIN_EMAIL,
   super_admin: true,
   devops: true,
   token: undefined,

@@ -4,7 +4,7 @@ import { and, eq, inArray, ne, sql } from "drizzle-orm";
 import type { App, Context, UserContext } from "../../context.ts";
 import type { Reader, Tx } from "../../database/database.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
-import { checkEmail, checkUsername } from "../../lib/paths.ts";
+import { checkNewEmail, checkUsername } from "../../lib/paths.ts";
 import { recordInstanceEvent } from "../webhooks/instance-events.ts";
 import { joinByDomain } from "../workspaces/auto-invite.ts";
 import { workspaceMembers } from "../workspaces/tables.ts";
@@ -23,7 +23,7 @@ export interface NewUser {
 
 /** @throws BadRequest for a bad or taken e-mail */
 export async function createUser(ctx: Context, body: NewUser): Promise<void> {
-  const email = checkEmail(body.email);
+  const email = checkNewEmail(body.email);
   const row = await toRow(ctx.app, { ...body, email });
   await ctx.write({ resource: email }, async (tx) => {
     const username = row.username ?? (await instanceUsername(ctx.app, tx, email));

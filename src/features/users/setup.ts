@@ -4,7 +4,7 @@ import type { App, Context } from "../../context.ts";
 import { NotFound } from "../../errors.ts";
 import { escapeHtml } from "../../lib/html.ts";
 import { randomText, sha256 } from "../../lib/ids.ts";
-import { checkEmail } from "../../lib/paths.ts";
+import { checkNewEmail } from "../../lib/paths.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { recordInstanceEvent } from "../webhooks/instance-events.ts";
 import { countUsers, insertUser, toRow } from "./service.ts";
@@ -46,7 +46,7 @@ export async function completeSetup(
 ): Promise<Session & { email: string }> {
   const { app } = ctx;
   checkSetupToken(app, given);
-  const email = checkEmail(body.email);
+  const email = checkNewEmail(body.email);
   const row = await toRow(app, { email, password: body.password, super_admin: true });
   return ctx.write({ resource: email, by: email }, async (tx) => {
     await tx.lock("first user");

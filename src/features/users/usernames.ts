@@ -1,5 +1,5 @@
 /** Names of people in one workspace. */
-import { and, eq, ne } from "drizzle-orm";
+import { and, eq, ne, sql } from "drizzle-orm";
 import type { Tx } from "../../database/database.ts";
 import { BadRequest } from "../../errors.ts";
 import { checkUsername, usernameFromEmail } from "../../lib/paths.ts";
@@ -75,7 +75,14 @@ async function whoHas(
     const [row] = await tx
       .select({ email: table.email })
       .from(table)
-      .where(and(eq(table.workspace_id, workspace_id), eq(table.username, username), ne(table.email, email)));
+      .where(
+        and(
+          eq(table.workspace_id, workspace_id),
+          // `Ann` beside `ann` would be taken for her, and their files fall together where case does not count.
+          eq(sql`lower(${table.username})`, username.toLowerCase()),
+          ne(table.email, email),
+        ),
+      );
     if (row) return { email: row.email, is_former };
   }
   return undefined;

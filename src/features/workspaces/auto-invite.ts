@@ -3,9 +3,10 @@ import { and, asc, eq, inArray } from "drizzle-orm";
 import { z } from "zod";
 import type { App, WorkspaceContext } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
-import { BadRequest } from "../../errors.ts";
+import { BadRequest, Forbidden } from "../../errors.ts";
 import { type Operation, operation, responds } from "../../http/operation.ts";
 import { recordAudit } from "../audit/service.ts";
+import { isSuperAdmin } from "../users/super-admin.ts";
 import { recordInstanceEvent } from "../webhooks/instance-events.ts";
 import { findMember, insertMember, lockPeople } from "./people.ts";
 import { editSettings } from "./settings.ts";
@@ -53,7 +54,13 @@ async function editAutoInvite(ctx: WorkspaceContext, wish: Wish): Promise<string
     await editSettings(ctx, none, { domain: "" });
     return undefined;
   }
-  const own = domainOf(ctx.caller.identity.email);
+  const { identity } = ctx.caller;
+  if (wish.invite_all && wish.auto_add && !identity.super_admin) {
+    throw new Forbidden("only a super admin has everybody join a workspace unasked: leave `auto_add` out", {
+      hint: "without it, everybody is invited",
+    });
+  }
+  const own = domainOf(identity.email);
   if (!wish.invite_all && !isCommon(own)) {
     throw new BadRequest(
       `everybody may have an address at ${own}, so its people are not invited by themselves: invite each, or all domains with \`invite_all\``,
@@ -86,11 +93,13 @@ export async function joinByDomain(app: App, tx: Tx, email: string): Promise<voi
       ),
     )
     .orderBy(asc(workspaceSettings.workspace_id));
+  // What a super admin runs with, no workspace's rule decides.
+  const mayBeAdded = found.length > 0 && !(await isSuperAdmin(tx, email));
   for (const { workspace_id, settings } of found) {
     const role = { email, is_admin: false, operator: settings.auto_invite_operator ?? false };
     await lockPeople(tx, workspace_id);
     if (await findMember(tx, workspace_id, email)) continue;
-    if (settings.auto_add) await join(app, tx, workspace_id, role);
+    if (settings.auto_add && mayBeAdded) await join(app, tx, workspace_id, role);
     else {
       const invited = await tx
         .insert(workspaceInvites)
@@ -109,7 +118,7 @@ async function join(
   workspace_id: string,
   role: { email: string; is_admin: boolean; operator: boolean },
 ): Promise<void> {
-  const username = await insertMember(app, tx, workspace_id, { ...role, username: undefined });
+  const username = await insertMember(app, tx, workspace_id, role);
   const { email } = role;
   await recordInstanceEvent(app, tx, { type: "UserAddedWorkspace", workspace: workspace_id, email });
   await recordAudit(tx, {

@@ -12,8 +12,7 @@ import { folders } from "../folders/tables.ts";
 import { groupMembers, instanceGroupMembers } from "../groups/tables.ts";
 import { folderRight } from "../permissions.ts";
 import { FRESH_MS } from "../tokens/cache.ts";
-import { OPERATOR } from "../users/operator.ts";
-import { users } from "../users/tables.ts";
+import { isSuperAdmin } from "../users/super-admin.ts";
 import { workspaceMembers, workspaces } from "./tables.ts";
 
 interface Known {
@@ -87,7 +86,24 @@ export function resolveMember(
   { email, super_admin, token }: Identity,
   workspace_id: string,
 ): Member | undefined | Promise<Member | undefined> {
-  return placeOf(app, { email, super_admin, runs_as: token?.job?.permissioned_as }, workspace_id);
+  const found = placeOf(app, { email, super_admin, runs_as: token?.job?.permissioned_as }, workspace_id);
+  if (!token || token.job) return found;
+  if (found instanceof Promise)
+    return found.then((member) => (member?.unasked ? joined(app, member) : member));
+  return found?.unasked ? joined(app, found) : found;
+}
+
+/** Somebody who was made a member before they had an account comes for the first time: from now on they belong. */
+async function joined(app: App, member: Member): Promise<Member> {
+  const { workspace_id, email } = member;
+  await app.db.write(async (tx) => {
+    await tx
+      .update(workspaceMembers)
+      .set({ unasked: false })
+      .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.email, email)));
+    tx.afterCommit(() => forgetMembers(app, workspace_id));
+  });
+  return { ...member, unasked: false };
 }
 
 /** The place of whoever a job runs as. @returns, @throws as `resolveMember` */
@@ -135,14 +151,26 @@ export function groupIdentity(name: string): { email: string; permissioned_as: s
   return { email: `g/${name}`, permissioned_as: `g/${name}` };
 }
 
+/** The group behind such an identity; the address of an account, which has an @, is none whatever it begins with. */
+function groupOf(email: string): string | undefined {
+  return /^g\/([\w-]+)$/.exec(email)?.[1];
+}
+
 function groupRow(workspace_id: string, email: string): Row | undefined {
-  if (!email.startsWith("g/")) return undefined;
-  const nobody = { is_admin: false, operator: false, disabled: false, created_at: new Date(0) };
+  if (groupOf(email) === undefined) return undefined;
+  const nobody = {
+    is_admin: false,
+    operator: false,
+    disabled: false,
+    unasked: false,
+    created_at: new Date(0),
+  };
   return { workspace_id, email, username: email, ...nobody };
 }
 
 function groupsBehind(email: string): Set<string> {
-  return new Set(email.startsWith("g/") ? [email.slice(2)] : []);
+  const group = groupOf(email);
+  return new Set(group === undefined ? [] : [group]);
 }
 
 /** Everybody who is in a workspace, with their groups and rights, by name. */
@@ -197,12 +225,7 @@ function withRights(member: Member, { super_admin }: Who): Member {
  * as they are one. The machine's operator is no user at all.
  */
 async function runsForSuperAdmin(app: App, { email, runs_as }: Who): Promise<boolean> {
-  if (runs_as !== `u/${email}`) return false;
-  const [user] = await app.db.read
-    .select({ super_admin: users.super_admin })
-    .from(users)
-    .where(eq(users.email, email));
-  return user ? user.super_admin : email === OPERATOR.email;
+  return runs_as === `u/${email}` && isSuperAdmin(app.db.read, email);
 }
 
 function superAdminMember(app: App, email: string, workspace_id: string): Member {

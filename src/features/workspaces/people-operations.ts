@@ -26,12 +26,18 @@ export const addUser = operation({
   method: "POST",
   path: `${base}/add_user`,
   access: "admin",
-  summary: "Make somebody a member at once; the account need not exist yet",
+  summary:
+    "Make somebody a member, or invite who has an account where no super admin asks; it need not exist yet",
   body: Invite.extend({ username: optional(z.string()) }),
   responds: text,
   audit: { operation: "users.add_to_workspace", action_kind: "Create" },
-  run: async (ctx, { workspace, body }) =>
-    `${body.email.trim().toLowerCase()} added to workspace ${workspace} as ${await people.addUser(ctx, body)}`,
+  run: async (ctx, { workspace, body }) => {
+    const username = await people.addUser(ctx, body);
+    const email = body.email.trim().toLowerCase();
+    return username === undefined
+      ? `${email} invited to workspace ${workspace}: they join by accepting`
+      : `${email} added to workspace ${workspace} as ${username}`;
+  },
 });
 
 export const deleteInvite = operation({

@@ -3,12 +3,13 @@ import { and, asc, eq } from "drizzle-orm";
 import type { App, WorkspaceContext } from "../../context.ts";
 import type { Reader, Tx } from "../../database/database.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
-import { checkEmail } from "../../lib/paths.ts";
+import { checkEmail, checkNewEmail, checkUsername } from "../../lib/paths.ts";
 import { mailInvite } from "../mail/invite.ts";
+import { users } from "../users/tables.ts";
 import { chooseUsername } from "../users/usernames.ts";
 import { recordInstanceEvent } from "../webhooks/instance-events.ts";
 import { forgetMembers } from "./members.ts";
-import { workspaceInvites, workspaceMembers } from "./tables.ts";
+import { workspaceInvites, workspaceMembers, workspaceSettings } from "./tables.ts";
 
 export interface Invite {
   email: string;
@@ -43,24 +44,55 @@ const invitesOf = (workspace_id: string, email: string) =>
 /** @throws BadRequest for a bad address, a member, or somebody who is invited already */
 export async function inviteUser(ctx: WorkspaceContext, body: Invite): Promise<string> {
   const { workspace_id } = ctx.caller.member;
-  const email = checkEmail(body.email);
+  const email = checkNewEmail(body.email);
   checkRole(body);
   await ctx.write({ resource: email, parameters: roleOf(body) }, async (tx) => {
     await lockPeople(tx, workspace_id);
     await refuseMember(tx, workspace_id, email);
     const [known] = await tx.select().from(workspaceInvites).where(invitesOf(workspace_id, email));
     if (known) throw new BadRequest(`${email} is invited to workspace ${workspace_id} already`);
-    await tx.insert(workspaceInvites).values({
-      workspace_id,
-      email,
-      is_admin: body.is_admin,
-      operator: body.operator,
-      created_at: ctx.app.clock(),
-    });
-    await recordInstanceEvent(ctx.app, tx, { type: "UserInvitedWorkspace", workspace: workspace_id, email });
+    await insertInvite(ctx, tx, { ...body, email });
   });
   mailInvite(ctx.app, { email, workspace_id, by: ctx.caller.identity.email });
   return email;
+}
+
+async function insertInvite({ app, caller }: WorkspaceContext, tx: Tx, invite: Invite): Promise<void> {
+  const { workspace_id } = caller.member;
+  const { email, is_admin, operator } = invite;
+  const row = { workspace_id, email, is_admin, operator, created_at: app.clock() };
+  await tx.insert(workspaceInvites).values(row);
+  await recordInstanceEvent(app, tx, { type: "UserInvitedWorkspace", workspace: workspace_id, email });
+}
+
+const INVITES = { operation: "users.invite", action_kind: "Create" } as const;
+
+/** Invites somebody whom a client adds: it may do so again and again, and the last role counts. */
+async function inviteAgain(ctx: WorkspaceContext, invite: Invite): Promise<void> {
+  const { workspace_id } = ctx.caller.member;
+  const { email, is_admin, operator } = invite;
+  const isNew = await ctx.write({ resource: email, parameters: roleOf(invite), as: INVITES }, async (tx) => {
+    await lockPeople(tx, workspace_id);
+    await refuseMember(tx, workspace_id, email);
+    const known = await tx
+      .update(workspaceInvites)
+      .set({ is_admin, operator })
+      .where(invitesOf(workspace_id, email))
+      .returning({ email: workspaceInvites.email });
+    if (known.length === 0) await insertInvite(ctx, tx, invite);
+    return known.length === 0;
+  });
+  if (isNew) mailInvite(ctx.app, { email, workspace_id, by: ctx.caller.identity.email });
+}
+
+/** Whether the workspace takes the people of the address's domain without asking them. */
+async function joinsByDomain(db: Reader, workspace_id: string, email: string): Promise<boolean> {
+  const [row] = await db
+    .select({ domain: workspaceSettings.auto_invite_domain, settings: workspaceSettings.settings })
+    .from(workspaceSettings)
+    .where(eq(workspaceSettings.workspace_id, workspace_id));
+  const domain = email.slice(email.lastIndexOf("@") + 1);
+  return Boolean(row?.settings.auto_add && (row.domain === "*" || row.domain === domain));
 }
 
 function roleOf({ is_admin, operator }: Invite): Record<string, string> {
@@ -101,20 +133,39 @@ export function pendingInvites(ctx: WorkspaceContext) {
 }
 
 /**
- * Makes somebody a member at once. There need not be an account yet: it is theirs when it is made.
+ * Makes somebody a member at once, or invites them: people with an account join by their consent, unless a super admin
+ * decides for them, or they are of the domain whose people join by themselves. Who has no account yet is a member when
+ * there is one; nobody runs as them before they have come.
+ * @returns the username; undefined when they are invited
  * @throws BadRequest for a bad address, a member, or a name that is taken
  */
 export async function addUser(
   ctx: WorkspaceContext,
   body: Invite & { username: string | undefined },
-): Promise<string> {
-  const { workspace_id } = ctx.caller.member;
-  const email = checkEmail(body.email);
+): Promise<string | undefined> {
+  const { app, caller } = ctx;
+  const { workspace_id } = caller.member;
+  const email = checkNewEmail(body.email);
   checkRole(body);
+  if (body.username) checkUsername(body.username);
+  const { super_admin } = caller.identity;
+  const [account] = await app.db.read
+    .select({ super_admin: users.super_admin })
+    .from(users)
+    .where(eq(users.email, email));
+  if (
+    account &&
+    !super_admin &&
+    (account.super_admin || !(await joinsByDomain(app.db.read, workspace_id, email)))
+  ) {
+    await inviteAgain(ctx, { ...body, email });
+    return undefined;
+  }
+  const unasked = !account && !super_admin;
   const username = await ctx.write({ resource: email, parameters: roleOf(body) }, async (tx) => {
     await lockPeople(tx, workspace_id);
     await refuseMember(tx, workspace_id, email);
-    const username = await insertMember(ctx.app, tx, workspace_id, { ...body, email });
+    const username = await insertMember(ctx.app, tx, workspace_id, { ...body, email, unasked });
     await recordInstanceEvent(ctx.app, tx, { type: "UserAddedWorkspace", workspace: workspace_id, email });
     return username;
   });
@@ -131,7 +182,13 @@ export async function insertMember(
   app: App,
   tx: Tx,
   workspace_id: string,
-  { email, is_admin, operator, username }: Invite & { username: string | undefined },
+  {
+    email,
+    is_admin,
+    operator,
+    username,
+    unasked,
+  }: Invite & { username?: string | undefined; unasked?: boolean },
 ): Promise<string> {
   const name = await chooseUsername(tx, workspace_id, email, username);
   await tx.insert(workspaceMembers).values({
@@ -140,6 +197,7 @@ export async function insertMember(
     username: name,
     is_admin,
     operator,
+    unasked: unasked ?? false,
     created_at: app.clock(),
   });
   await tx.delete(workspaceInvites).where(invitesOf(workspace_id, email));

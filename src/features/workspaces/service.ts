@@ -3,7 +3,13 @@ import type { Identity, UserContext } from "../../context.ts";
 import type { Reader } from "../../database/database.ts";
 import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
 import { toWindow } from "../../http/operation.ts";
-import { checkEmail, checkUsername, checkWorkspaceId, usernameFromEmail } from "../../lib/paths.ts";
+import {
+  checkEmail,
+  checkUsername,
+  checkWorkspaceId,
+  refuseObjectKey,
+  usernameFromEmail,
+} from "../../lib/paths.ts";
 import { hasLicense } from "../license/service.ts";
 import { freeFolder } from "../storage/service.ts";
 import { users } from "../users/tables.ts";
@@ -31,6 +37,7 @@ const SUPER_ADMIN_ID = "admins";
  */
 export function checkNewId(identity: Identity, given: string): string {
   const id = checkWorkspaceId(given);
+  refuseObjectKey("workspace id", id);
   if (id === RESERVED_ID)
     throw new BadRequest(`"${id}" cannot be a workspace id: it stands for the whole instance`);
   if (id === SUPER_ADMIN_ID && !identity.super_admin) {

@@ -28,6 +28,8 @@ export const workspaceMembers = table(
     is_admin: boolean("is_admin").notNull(),
     operator: boolean("operator").notNull(),
     disabled: boolean("disabled").notNull().default(false),
+    /** Made a member by an admin, without an account, and not come yet. */
+    unasked: boolean("unasked").notNull().default(false),
     created_at: timestamp("created_at").notNull(),
   },
   (t) => [
