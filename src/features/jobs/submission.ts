@@ -32,6 +32,10 @@ export interface Submission {
   script_hash?: string | undefined;
   language?: string | undefined;
   tag: string;
+  /** The tag before references were filled in, where that is another text. */
+  tag_as_written?: string | undefined;
+  /** The tag is that of the job which asks, and was allowed when that one started. */
+  is_tag_inherited?: boolean | undefined;
   priority?: number | undefined;
   timeout_s?: number | undefined;
   raw_code?: string | undefined;
@@ -83,12 +87,14 @@ export async function flowSubmission(
   const runs_as = on_behalf_of_email === undefined ? undefined : await onBehalfOf(ctx, on_behalf_of_email);
   const args = await storedArguments(ctx, given, passwords, runs_as);
   const scope = { workspace_id, args };
+  const tag = options.tag || flow.tag || "flow";
   const key = value.concurrency_key ?? `${workspace_id}/flow/${flow.path}`;
   return {
     kind: "flow",
     flow: { version: flow.version, value },
     script_path: flow.path,
-    tag: interpolate(options.tag || flow.tag || "flow", scope),
+    tag: interpolate(tag, scope),
+    tag_as_written: tag,
     priority: value.priority ?? flow.priority,
     timeout_s: shorter(options.timeout, flow.timeout_s),
     args,
@@ -117,12 +123,14 @@ export async function scriptSubmission(
   const runs_as = on_behalf_of_email === undefined ? undefined : await onBehalfOf(ctx, on_behalf_of_email);
   const args = await storedArguments(ctx, given, passwords, runs_as);
   const scope = { workspace_id, args };
+  const tag = options.tag || deployed.tag;
   return {
     kind: "script",
     script_path: deployed.path,
     script_hash: deployed.hash,
     language: deployed.version.language,
-    tag: interpolate(options.tag || deployed.tag, scope),
+    tag: interpolate(tag, scope),
+    tag_as_written: tag,
     priority: deployed.priority,
     timeout_s: shorter(options.timeout, deployed.timeout_s),
     args,

@@ -3,11 +3,10 @@ import type { WorkspaceContext } from "../../context.ts";
 import { refuseWhileDraining } from "../../http/execute.ts";
 import { newJobId } from "../../lib/ids.ts";
 import { insertEqualJobs } from "../../queue/driver.ts";
-import { checkTag } from "../tokens/scopes.ts";
 import { refuseClosed } from "../workspaces/closed.ts";
 import { keepSeals } from "./stale-seals.ts";
 import type { Submission } from "./submission.ts";
-import { submitJob, toRow } from "./submit.ts";
+import { requireTag, submitJob, toRow } from "./submit.ts";
 
 /**
  * Stores so many equal jobs in one transaction, with one row of the audit log: for as many as there is room as running,
@@ -27,7 +26,7 @@ export async function submitEqualJobs(
   }
   const { app } = ctx;
   refuseWhileDraining(app);
-  if (ctx.caller.identity.token?.scopes) checkTag(ctx.caller.identity, submission.tag);
+  requireTag(ctx, submission);
   const ids = Array.from({ length: count }, newJobId);
   const room = submission.concurrency ? 0 : app.queue.reserveSome(submission.tag, count);
   const now = app.clock();

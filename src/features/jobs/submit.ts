@@ -12,6 +12,7 @@ import type { Plan } from "../flows/run/plan.ts";
 import { beginFlow } from "../flows/run/runs.ts";
 import { storedPoint } from "../flows/run/take-over.ts";
 import { checkTag } from "../tokens/scopes.ts";
+import { isOpenTag, refuseTag } from "../workers/custom-tags.ts";
 import { refuseClosed } from "../workspaces/closed.ts";
 import { storedEntrypoint } from "./entrypoints.ts";
 import { discardUploads } from "./form-data.ts";
@@ -28,6 +29,15 @@ export interface SubmitHow {
 
 /** The audit row of a run of a deployed flow, by whichever operation. */
 export const RUN_FLOW = { operation: "jobs.run.flow", action_kind: "Execute" } as const;
+
+/** @throws Forbidden for a tag that the token may not run, or that is not for everybody in the workspace */
+export function requireTag({ app, caller }: WorkspaceContext, submission: Submission): void {
+  const { identity, member } = caller;
+  const { tag, tag_as_written: written, is_tag_inherited } = submission;
+  if (identity.token?.scopes) checkTag(identity, tag);
+  if (is_tag_inherited || identity.super_admin) return;
+  if (!isOpenTag(app, member.workspace_id, { tag, written })) refuseTag(member.workspace_id, tag);
+}
 
 /** What a group's job starts, the group starts. A person may be called otherwise than when their job began. */
 function actsAs({ token }: Identity, { username }: Member): string {
@@ -75,7 +85,7 @@ async function submitOnce(
 ): Promise<Job> {
   const { app } = ctx;
   refuseWhileDraining(app);
-  if (ctx.caller.identity.token?.scopes) checkTag(ctx.caller.identity, submission.tag);
+  requireTag(ctx, submission);
   const now = app.clock();
   const scheduled_for = dueAt(options, now);
   const isDue = scheduled_for <= now;

@@ -68,7 +68,11 @@ const runWorkflowTask = operation({
     const below = { parent_job: parent.id, root_job: parent.root_job ?? parent.id };
     const submission = taskSubmission(parent, entrypoint, body.args);
     const { tag, timeout } = query;
-    const own = { tag: tag || submission.tag, timeout_s: timeout ?? submission.timeout_s };
+    const own = {
+      tag: tag || submission.tag,
+      is_tag_inherited: !tag,
+      timeout_s: timeout ?? submission.timeout_s,
+    };
     return (await submitJob(ctx, { ...submission, ...own }, { ...query, ...below })).id;
   },
 });

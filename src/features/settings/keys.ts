@@ -173,7 +173,8 @@ export const KEYS = {
   custom_tags: {
     schema: list,
     allowed: "an array of texts",
-    meaning: kept("tags that jobs may have beside the languages' own"),
+    meaning:
+      "tags that jobs may have beside the languages' own: gpu for all, gpu(acme+shop) in some workspaces, gpu(^acme) in all but some; super admins may give any",
     default: [],
   },
   default_tags_per_workspace: flag(CLIENTS),

@@ -10,7 +10,7 @@ import {
   toWindow,
   wholeNumber,
 } from "../../http/operation.ts";
-import { LANGUAGES } from "../../runner/source-tree.ts";
+import { DEFAULT_TAGS } from "./custom-tags.ts";
 import { presentWorkers } from "./presence.ts";
 import { waitingByTag } from "./service.ts";
 import type { WorkerFacts } from "./tables.ts";
@@ -139,7 +139,7 @@ const getDefaultTags = operation({
   bound: true,
   summary: "Tags that jobs have where nothing else is said",
   responds: responds.json(z.array(z.string())),
-  run: () => [...LANGUAGES, "flow", "dependency", "other"],
+  run: () => [...DEFAULT_TAGS],
 });
 
 const isDefaultTagsPerWorkspace = operation({

@@ -9,6 +9,7 @@ import { interpolate } from "../../jobs/interpolate.ts";
 import { UNFINISHED } from "../../jobs/unfinished.ts";
 import { findReadable, type NotRunnable } from "../../permissions.ts";
 import { type Deployed, deployedByHash, deployedByPath } from "../../scripts/versions.ts";
+import { requireTagFor } from "../../workers/custom-tags.ts";
 import { memberOfJob } from "../../workspaces/members.ts";
 import { type DeployedFlow, deployedFlowByPath } from "../versions.ts";
 import type { FlowRun, LiveFrame, StoredBody } from "./run.ts";
@@ -95,7 +96,7 @@ export type Leaf =
   /** Another flow. */
   | { kind: "flow"; job: Job; deployed: DeployedFlow };
 
-/** @throws NotFound, BadRequest when what the step names cannot run */
+/** @throws NotFound, BadRequest when what the step names cannot run, Forbidden for its tag */
 export async function leafRow(app: App, run: FlowRun, frame: LiveFrame, step: RunStep): Promise<Leaf> {
   const { leaf, index, args } = step;
   const text = JSON.stringify(args ?? null);
@@ -112,7 +113,7 @@ export async function leafRow(app: App, run: FlowRun, frame: LiveFrame, step: Ru
   const { value } = leaf;
   switch (value.type) {
     case "rawscript":
-      return { kind: "job", job: rawScriptRow(frame, leaf, handed(row)) };
+      return { kind: "job", job: await rawScriptRow(app, frame, leaf, handed(row)) };
     case "script":
       return { kind: "job", job: await scriptRow(app, handed(row), value) };
     case "flow":
@@ -147,7 +148,15 @@ async function readable<T extends NotRunnable["item"]>(
   return findReadable(member, `${what}, for ${job.permissioned_as} who runs the flow,`, find);
 }
 
-function rawScriptRow(frame: LiveFrame, leaf: FlowModule, row: Job): Job {
+/** The tag of a step, filled in. @throws Forbidden when whoever started the flow may not give it */
+async function tagOf(app: App, job: Job, written: string, args: string): Promise<string> {
+  const { workspace_id } = job;
+  const tag = interpolate(written, { workspace_id, args });
+  await requireTagFor(app, { workspace_id, email: job.started_by ?? job.email }, { tag, written });
+  return tag;
+}
+
+async function rawScriptRow(app: App, frame: LiveFrame, leaf: FlowModule, row: Job): Promise<Job> {
   const { value } = leaf;
   if (value.type !== "rawscript") return row;
   const { job } = frame.flow;
@@ -159,7 +168,11 @@ function rawScriptRow(frame: LiveFrame, leaf: FlowModule, row: Job): Job {
     script_path: `${job.script_path ?? "flow"}/${leaf.id}`,
     language: value.language,
     // The tag of a flow that was given none says where flows run, not scripts.
-    tag: interpolate(value.tag || (job.tag === "flow" ? value.language : job.tag), scope),
+    tag: value.tag
+      ? await tagOf(app, row, value.tag, row.args)
+      : job.tag === "flow"
+        ? value.language
+        : job.tag,
     raw_code: isPreview ? value.content : null,
     raw_lock: isPreview ? (value.lock ?? null) : null,
     concurrency_key: value.concurrent_limit ? interpolate(value.custom_concurrency_key ?? key, scope) : null,
@@ -192,7 +205,7 @@ async function scriptRow(
     script_path: deployed.path,
     script_hash: deployed.hash,
     language: deployed.version.language,
-    tag: interpolate(tag_override || deployed.tag, scope),
+    tag: await tagOf(app, row, tag_override || deployed.tag, row.args),
     timeout_s: row.timeout_s ?? deployed.timeout_s ?? null,
     cache_ttl: row.cache_ttl ?? deployed.cache_ttl ?? null,
     concurrency_key: concurrency ? interpolate(key, scope) : null,
@@ -216,7 +229,7 @@ async function flowRow(app: App, row: Job, path: string): Promise<Leaf> {
     started_at: row.created_at,
     script_path: deployed.path,
     flow_version: deployed.version,
-    tag: deployed.tag ?? "flow",
+    tag: await tagOf(app, row, deployed.tag ?? "flow", row.args),
     timeout_s: shorter(row.timeout_s, deployed.timeout_s),
     cache_ttl: row.cache_ttl ?? deployed.value.cache_ttl ?? null,
   };
