@@ -22,6 +22,7 @@ describe("of a workspace with jobs of every kind", () => {
     place = newPlace();
     server = await startTestServer({ data_dir: place.data_dir });
     const { ask } = await server.workspace("acme");
+    await server.operator("POST", "/settings/global/custom_tags", { value: ["heavy"] });
     const member = await server.member("acme", "dev");
     await deploy(ask, "acme", "u/admin/good", GOOD);
     await deploy(ask, "acme", "u/admin/bad", BAD);

@@ -7,6 +7,7 @@ let ask: Ask;
 beforeAll(async () => {
   server = await startTestServer();
   ({ ask } = await server.workspace());
+  await expectOk(server.operator("POST", "/settings/global/custom_tags", { value: ["heavy"] }));
 });
 afterAll(() => server.stop());
 

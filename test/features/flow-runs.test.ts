@@ -8,6 +8,9 @@ let ask: Ask;
 beforeAll(async () => {
   server = await startTestServer({ workers: 4 });
   ({ ask } = await server.workspace());
+  await expectOk(
+    server.operator("POST", "/settings/global/custom_tags", { value: ["mine", "ours", "theirs", "yours"] }),
+  );
 });
 afterAll(() => server.stop());
 

@@ -8,6 +8,9 @@ let ask: Ask;
 beforeAll(async () => {
   server = await startTestServer({ workers: 1 });
   ({ ask } = await server.workspace());
+  await expectOk(
+    server.operator("POST", "/settings/global/custom_tags", { value: ["slow", "red", "green", "blue"] }),
+  );
 });
 afterAll(() => server.stop());
 

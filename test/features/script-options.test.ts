@@ -10,6 +10,9 @@ let token: string;
 beforeAll(async () => {
   server = await startTestServer({ workers: 4 });
   ({ ask, token } = await server.workspace());
+  await expectOk(
+    server.operator("POST", "/settings/global/custom_tags", { value: ["$workspace-$args[size]", "other"] }),
+  );
 });
 afterAll(() => server.stop());
 

@@ -9,6 +9,9 @@ let ask: Ask;
 beforeAll(async () => {
   server = await startTestServer();
   ({ ask } = await server.workspace());
+  await expectOk(
+    server.operator("POST", "/settings/global/custom_tags", { value: ["red", "blue", "green"] }),
+  );
   const others = { id: "other", name: "Other", owner: "admin_acme@example.org" };
   await expectOk(server.operator("POST", "/workspaces/create", others));
   await Promise.all(
