@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { takenTags } from "../../src/features/workers/group-tags.ts";
 import { type Ask, deploy, expectOk, until } from "../harness.ts";
+import { license } from "../license.ts";
 import { rootOf, soon, startTwoServers, type TwoServers } from "../two-servers.ts";
 
 setDefaultTimeout(60_000);
@@ -18,6 +19,7 @@ describe.skipIf(!process.env.DATABASE_URL)("what one server changes, the other h
   beforeAll(async () => {
     both = await startTwoServers({ allowed_targets: "127.0.0.1" });
     root = await rootOf(both);
+    await expectOk(root.ask("POST", "/settings/global/root_route_workspaces", { value: ["acme"] }));
     ask = both.admin.ask;
     back = both.atBack;
     eve = await both.front.member("acme", "eve");
@@ -197,6 +199,23 @@ describe.skipIf(!process.env.DATABASE_URL)("what one server changes, the other h
       after: 404,
     },
     {
+      name: "a session of somebody who is taken out by a new list of all users",
+      make: async () => {
+        await license(both.front);
+        const gone = await both.front.user("gone");
+        // Known at the back alone: the server that takes the list has never seen the token.
+        goneAtBack = both.back.as(gone.token);
+      },
+      look: () => status(goneAtBack, "GET", "/users/whoami")(),
+      before: 200,
+      change: async () => {
+        const all = (await expectOk(root.ask("GET", "/users/export"))).json();
+        const kept = all.filter(({ email }: { email: string }) => email !== "gone@example.org");
+        await expectOk(root.ask("POST", "/users/overwrite", kept));
+      },
+      after: 401,
+    },
+    {
       name: "a setting of the instance",
       make: async () => {},
       look: () => back("GET", "/workers/custom_tags").then((answer) => answer.json()),
@@ -313,6 +332,7 @@ describe.skipIf(!process.env.DATABASE_URL)("what one server changes, the other h
   let hash: string;
   let boss: Ask;
   let keeper: Ask;
+  let goneAtBack: Ask;
 
   test.each(cases.map((each) => [each.name, each] as const))(
     "%s",

@@ -44,18 +44,26 @@ export function rememberToken(app: App, hash: string, known: KnownToken | undefi
   entries.set(hash, { known, until: app.clock().getTime() + (known ? FRESH_MS : UNKNOWN_MS) });
 }
 
-const forgetToken = forgottenEverywhere<[hash: string]>("token", {
+const forgetToken = forgottenEverywhere<[hash?: string]>("token", {
   forget(app, hash) {
+    if (hash === undefined) return forgetEntries(app);
     const cache = tokenCache(app);
     cache.generation++;
     cache.entries.delete(hash);
   },
-  forgetAll(app) {
-    const cache = tokenCache(app);
-    cache.generation++;
-    cache.entries.clear();
-  },
+  forgetAll: forgetEntries,
 });
+
+function forgetEntries(app: App): void {
+  const cache = tokenCache(app);
+  cache.generation++;
+  cache.entries.clear();
+}
+
+/** Called after a commit that changed who many people are: other servers know tokens that this one does not. */
+export function forgetAllTokens(app: App): void {
+  forgetToken(app);
+}
 
 /** Called after the commit that revoked them or changed whose they are. */
 export function forgetTokens(app: App, hashes: Iterable<string>): void {

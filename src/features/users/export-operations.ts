@@ -7,7 +7,7 @@ import { type Operation, operation, optional, responds } from "../../http/operat
 import { checkEmail, checkUsername } from "../../lib/paths.ts";
 import { requireLicense } from "../license/service.ts";
 import { oauthLogins } from "../oauth/tables.ts";
-import { forgetTokens, tokenCache } from "../tokens/cache.ts";
+import { forgetAllTokens } from "../tokens/cache.ts";
 import { revokeSessions } from "../tokens/service.ts";
 import { tokens } from "../tokens/tables.ts";
 import { recordInstanceEvent } from "../webhooks/instance-events.ts";
@@ -117,7 +117,7 @@ async function overwrite(ctx: UserContext, given: ExportedUser[]): Promise<numbe
       if (!known.has(row.email)) await recordInstanceEvent(app, tx, { type: "UserAdded", email: row.email });
     }
     // Whoever stays may have lost or won rights, which are remembered with their tokens.
-    tx.afterCommit(() => forgetTokens(app, [...tokenCache(app).entries.keys()]));
+    tx.afterCommit(() => forgetAllTokens(app));
     return gone.length;
   });
 }

@@ -7,6 +7,7 @@ import { drafts } from "../drafts/tables.ts";
 import { favorites } from "../favorites/tables.ts";
 import { flows, flowVersions } from "../flows/tables.ts";
 import { folders } from "../folders/tables.ts";
+import { handlerCalls } from "../handlers/tables.ts";
 import { httpTriggers } from "../http-triggers/tables.ts";
 import { inputs } from "../inputs/tables.ts";
 import { resources, resourceTypes } from "../resources/tables.ts";
@@ -46,6 +47,7 @@ const NAMING: [column: AnyColumn, ...words: string[]][] = [
   [websocketTriggers.script_path, ""],
   [websocketTriggers.url, "$script:", "$flow:"],
   [inputs.runnable_id, ""],
+  [handlerCalls.schedule_path, ""],
 ];
 
 /** What says who made it, or changed it last. */
@@ -82,6 +84,14 @@ const TEXTS: { text: AnyColumn; key: AnyColumn; read: Exclude<keyof Follow, "pat
   { text: schedules.on_failure_extra_args, key: schedules.path, read: "references" },
   { text: schedules.on_recovery_extra_args, key: schedules.path, read: "references" },
   { text: schedules.on_success_extra_args, key: schedules.path, read: "references" },
+];
+
+/** Every column that follows a person's new name here, for the test that none is forgotten. */
+export const FOLLOWING: readonly AnyColumn[] = [
+  ...[...ITEMS, favorites].map(({ path }) => path),
+  ...NAMING.map(([column]) => column),
+  ...MADE_BY,
+  ...TEXTS.map(({ text }) => text),
 ];
 
 /** One path below `prefix` in the workspace, if there is any. */
