@@ -106,9 +106,8 @@ function readsBelow(prefix: typeof open | typeof base, suffix: "" | "Login") {
         }),
       ),
       run: async (ctx: Context, { workspace, id, query }) => {
-        const job = await findJob(ctx.app, workspace, id);
+        const job = await viewJob(ctx, workspace, id).catch(undefinedIfMissing);
         if (!job) return { completed: false, result: null, success: null, started: null };
-        await viewJob(ctx, workspace, id);
         if (job.state !== "completed") {
           return {
             completed: false,
@@ -126,6 +125,11 @@ function readsBelow(prefix: typeof open | typeof base, suffix: "" | "Login") {
       },
     }),
   };
+}
+
+/** What the caller may not see is not there. */
+function undefinedIfMissing(cause: unknown): undefined {
+  if (!(cause instanceof NotFound)) throw cause;
 }
 
 const openCompleted = readsBelow(open, "");

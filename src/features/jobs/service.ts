@@ -2,7 +2,7 @@
 import { and, eq, inArray, ne, or, type SQL } from "drizzle-orm";
 import type { App, Caller, Context, WorkspaceContext } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
-import { BadRequest, NotFound, Unauthorized } from "../../errors.ts";
+import { BadRequest, NotFound, SvcError, Unauthorized } from "../../errors.ts";
 import type { Audit } from "../../http/operation.ts";
 import { isUuid } from "../../lib/ids.ts";
 import { settlePlaces } from "../../queue/concurrency.ts";
@@ -22,8 +22,7 @@ import { canceledResult } from "./canceled.ts";
  */
 export async function getJob(ctx: Context, workspace_id: string, id: string): Promise<Job> {
   const job = await findJob(ctx.app, workspace_id, id);
-  if (!job) throw new NotFound(`job ${id} in workspace ${workspace_id}`);
-  requireVisible(ctx.caller, job);
+  if (!job || !isVisible(ctx.caller, job)) throw hidden(ctx.caller, workspace_id, id);
   return job;
 }
 
@@ -36,14 +35,15 @@ export async function findJob(app: App, workspace_id: string, id: string): Promi
   return job;
 }
 
-function requireVisible(caller: Caller, job: Job): void {
-  if (!caller.member) {
-    if (job.created_by === "anonymous") return;
-    if (caller.identity) throw new Unauthorized(`not a member of workspace ${job.workspace_id}`);
-    throw new BadRequest("log in to see this job: only jobs started by nobody are open to everybody");
-  }
-  if (!mayRead(caller, job) || !isWithinScopes(caller, job))
-    throw new NotFound(`job ${job.id} in workspace ${job.workspace_id}`);
+function isVisible(caller: Caller, job: Job): boolean {
+  return maySee(caller, job) && (!caller.member || isWithinScopes(caller, job));
+}
+
+/** What is said of a job that the caller may not see, and just so of one that there is not. */
+function hidden({ identity, member }: Caller, workspace_id: string, id: string): SvcError {
+  if (member) return new NotFound(`job ${id} in workspace ${workspace_id}`);
+  if (identity) return new Unauthorized(`not a member of workspace ${workspace_id}`);
+  return new BadRequest("log in to see this job: only jobs started by nobody are open to everybody");
 }
 
 /** A token that only runs something is often public: it shows nothing of jobs that run something else. */
