@@ -28,6 +28,7 @@ const ELSEWHERE: Record<string, string> = {
   "folders.owners": "acls/names.ts renameName",
   "oauth_accounts.owner": "an e-mail",
   "http_triggers.route_path": "part of a URL",
+  "script_imports.imported_path": "what the code says, which is not changed",
   "apps.custom_path": "part of a URL",
   "webhook_endpoints.url": "an address elsewhere",
   "raw_apps.value": "code, as that of scripts",

@@ -154,7 +154,12 @@ async function startWorker(database: string, key: string): Promise<() => Promise
 /** Of jobs that wait more than they work, as most do, so that it is not the number of cores that is measured. */
 async function twoWorkers(database: string, jobs: number): Promise<Figure> {
   const key = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64");
-  const server = await startServer({ DATABASE_URL: database, SVC_SECRET_KEY: key, SVC_WORKER_TAGS: "near", SVC_CUSTOM_TAGS: '["far"]' });
+  const server = await startServer({
+    DATABASE_URL: database,
+    SVC_SECRET_KEY: key,
+    SVC_WORKER_TAGS: "near",
+    SVC_CUSTOM_TAGS: '["far"]',
+  });
   const script = { path: "u/ann/far", content: WAITING, language: "bun", tag: "far" };
   const measure = async (workers: number) => {
     const stops = await Promise.all(Array.from({ length: workers }, () => startWorker(database, key)));

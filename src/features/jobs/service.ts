@@ -2,7 +2,7 @@
 import { and, eq, inArray, ne, or, type SQL } from "drizzle-orm";
 import type { App, Caller, Context, WorkspaceContext } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
-import { BadRequest, NotFound, SvcError, Unauthorized } from "../../errors.ts";
+import { BadRequest, NotFound, type SvcError, Unauthorized } from "../../errors.ts";
 import type { Audit } from "../../http/operation.ts";
 import { isUuid } from "../../lib/ids.ts";
 import { settlePlaces } from "../../queue/concurrency.ts";

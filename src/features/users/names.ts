@@ -12,7 +12,7 @@ import { httpTriggers } from "../http-triggers/tables.ts";
 import { inputs } from "../inputs/tables.ts";
 import { resources, resourceTypes } from "../resources/tables.ts";
 import { schedules } from "../schedules/tables.ts";
-import { scripts } from "../scripts/tables.ts";
+import { scriptImports, scripts } from "../scripts/tables.ts";
 import { variables } from "../variables/tables.ts";
 import { webhookEndpoints } from "../webhooks/tables.ts";
 import { websocketTriggers } from "../websocket-triggers/tables.ts";
@@ -48,6 +48,7 @@ const NAMING: [column: AnyColumn, ...words: string[]][] = [
   [websocketTriggers.url, "$script:", "$flow:"],
   [inputs.runnable_id, ""],
   [handlerCalls.schedule_path, ""],
+  [scriptImports.importer_path, ""],
 ];
 
 /** What says who made it, or changed it last. */
@@ -117,6 +118,10 @@ export async function movePaths(tx: Tx, workspace_id: string, from: string, to: 
   await tx
     .delete(favorites)
     .where(and(eq(favorites.workspace_id, workspace_id), startsWith(favorites.path, to)));
+  // So may what was imported there.
+  await tx
+    .delete(scriptImports)
+    .where(and(eq(scriptImports.workspace_id, workspace_id), startsWith(scriptImports.importer_path, to)));
   for (const table of [...ITEMS, favorites]) await movePrefix(tx, workspace_id, table.path, from, to);
   for (const [column, ...words] of NAMING) {
     for (const word of words) await movePrefix(tx, workspace_id, column, word + from, word + to);
