@@ -79,7 +79,7 @@ interface Kind {
 
 const RUNS = { script_path: "f/app_themes/plain", is_flow: false };
 const HOURLY = { schedule: "0 0 * * * *", timezone: "Etc/UTC", args: {}, enabled: false };
-const ROUTE = { http_method: "post", enabled: false };
+const ROUTE = { workspaced_route: true, http_method: "post", enabled: false };
 const FEED = { url: "wss://example.org/", enabled: false };
 const APP = { summary: "", value: {}, policy: {} };
 const route = (path: string, at = path) => ({ ...RUNS, ...ROUTE, path: at, route_path: `of/${path}` });

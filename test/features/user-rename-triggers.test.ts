@@ -5,7 +5,6 @@ import { deploy, expectOk, startTestServer, until } from "../harness.ts";
 test("routes and WebSocket triggers follow, with what they run, their secrets, and what they listen to", async () => {
   await using server = await startTestServer({ allowed_targets: "127.0.0.1" });
   await server.workspace();
-  await server.operator("POST", "/settings/global/root_route_workspaces", { value: ["*"] });
   const root = (await server.user("root", { super_admin: true })).ask;
   const { ask } = await server.member("acme", "kim");
   const code = "export const main = (msg: string) => [msg, process.env.WM_USERNAME]";
@@ -14,7 +13,13 @@ test("routes and WebSocket triggers follow, with what they run, their secrets, a
   const secret = { value: "open sesame", is_secret: true, description: "" };
   await put("variables", { path: "u/kim/key", ...secret });
   const runs = { script_path: "u/kim/hear", is_flow: false };
-  const route = { ...runs, path: "u/kim/route", route_path: "kim/in", http_method: "post" };
+  const route = {
+    ...runs,
+    path: "u/kim/route",
+    route_path: "kim/in",
+    http_method: "post",
+    workspaced_route: true,
+  };
   const key = { authentication_method: "api_key", authentication_resource_path: "$var:u/kim/key" };
   await put("http_triggers", { ...route, ...key });
   const signed = { ...route, path: "u/kim/signed", route_path: "kim/signed" };
@@ -42,7 +47,8 @@ test("routes and WebSocket triggers follow, with what they run, their secrets, a
   });
   const asked = { url: "$script:u/kim/hear", url_runnable_args: { msg: "$var:u/kim/key" }, enabled: false };
   await put("websocket_triggers", { ...listening, path: "u/kim/asked", ...asked });
-  const call = () => fetch(`${server.url}/api/r/kim/in`, { method: "POST", body: '{"msg":"x"}', headers });
+  const call = () =>
+    fetch(`${server.url}/api/r/acme/kim/in`, { method: "POST", body: '{"msg":"x"}', headers });
   const headers = { "x-api-key": "open sesame", "content-type": "application/json" };
   expect(await (await call()).json()).toEqual(["x", "kim"]);
   await until(() => (said.length === 2 ? true : undefined), "what is said first");
