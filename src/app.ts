@@ -19,8 +19,9 @@ import { startCaretaker } from "./features/instance/caretaker.ts";
 import { followOtherServers } from "./features/jobs/elsewhere.ts";
 import { pythonIndexOf } from "./features/settings/python-index.ts";
 import { openSettings } from "./features/settings/store.ts";
+import { createJobTokens } from "./features/tokens/job-tokens.ts";
 import { checkScopes } from "./features/tokens/scopes.ts";
-import { createJobTokens, resolveToken, startTokenUse } from "./features/tokens/service.ts";
+import { resolveToken, startTokenUse } from "./features/tokens/service.ts";
 import { OPERATOR } from "./features/users/operator.ts";
 import { openSetup } from "./features/users/setup.ts";
 import { setInstanceWebhook } from "./features/webhooks/endpoints.ts";
@@ -154,7 +155,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
         disk_mb: config.job_disk_mb,
       },
       sandbox: sandboxOf(config),
-      mintToken: createJobTokens(app),
+      tokensFor: createJobTokens(app),
       log: (level, message, fields) => log[level](fields ?? {}, message),
     });
     const tokenUse = startTokenUse(app);

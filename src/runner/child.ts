@@ -11,7 +11,7 @@ import type { Exec, FromChild, Load, ToChild } from "./protocol.ts";
 import { removeFolder } from "./remove-folder.ts";
 import type { RuntimeFiles } from "./runtime-files.ts";
 import type { Reach, Sandbox } from "./sandbox/sandbox.ts";
-import type { ChildToken, JobError } from "./types.ts";
+import type { ChildTokens, JobError } from "./types.ts";
 
 export interface ChildExit {
   code: number | null;
@@ -27,7 +27,9 @@ export interface Child {
   readonly output: ChildOutput;
   /** What it became: workspace, version and identity; undefined while blank. */
   key: string | undefined;
-  token: ChildToken | undefined;
+  tokens: ChildTokens | undefined;
+  /** Of the job that it runs, or ran last. */
+  token: string;
   /** Contextual variables it was last given. */
   environment: Record<string, string>;
   /** Name of the folder at `./shared`, if there is one. */
@@ -59,6 +61,9 @@ export interface LaunchOptions {
 
 /** How long the pipes of an ended child are waited for, should somebody hold them open. */
 const DRAIN_MS = 1_000;
+
+/** This executable is the runtime of its children; what it would keep of their code in their folder goes with them. */
+const RUNTIME_ENVIRONMENT = { BUN_BE_BUN: "1", BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" };
 
 /** What every child may know of the machine. */
 const PASSED_ON = /^(PATH|TZ|LANG|LC_ALL|LC_CTYPE|https?_proxy|no_proxy|HTTPS?_PROXY|NO_PROXY)$/;
@@ -103,7 +108,8 @@ export function launch(options: LaunchOptions): Child {
     code,
     output,
     key: undefined,
-    token: undefined,
+    tokens: undefined,
+    token: "",
     environment: {},
     shared: undefined,
     idle_since: 0,
@@ -117,7 +123,7 @@ export function launch(options: LaunchOptions): Child {
       channel.send(message);
     },
     async destroy() {
-      child.token?.revoke();
+      child.tokens?.end();
       if (!exited) {
         await guard.kill(subprocess.pid);
         await subprocess.exited;
@@ -132,13 +138,13 @@ export function launch(options: LaunchOptions): Child {
   try {
     subprocess = Bun.spawn(sandbox.commandFor({ job: folder, code, reach }, program), {
       cwd: folder,
-      env: { ...environment, ...CHANNEL_ENVIRONMENT, BUN_BE_BUN: "1" },
+      env: { ...environment, ...CHANNEL_ENVIRONMENT, ...RUNTIME_ENVIRONMENT },
       stdio: ["ignore", "pipe", "pipe", "pipe"],
       detached: true,
       onExit: ({ pid }, code, signal) => {
         exited = { code, signal: signal === null ? null : nameOfSignal(signal) };
         guard.remove(pid);
-        child.token?.revoke();
+        child.tokens?.end();
         // What it wrote before it ended is still in the pipes; strays that hold them open are ended first.
         void guard.sweep().then(async () => {
           await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, DRAIN_MS))]);

@@ -17,7 +17,7 @@ interface ColdStart {
 
 /** Everything that the environment of a child's first job holds. */
 export function firstEnvironment({ version, environment }: RunRequest, child: Child): Record<string, string> {
-  return { ...pairs(version.envs), ...environment, WM_TOKEN: child.token!.value };
+  return { ...pairs(version.envs), ...environment, WM_TOKEN: child.token };
 }
 
 /**
@@ -37,6 +37,7 @@ export async function startVersion({ child, request, runtime, file, python }: Co
       parameters: version.parameters,
       preprocessor_parameters: version.preprocessor_parameters,
       environment: firstEnvironment(request, child),
+      once: version.isolation === "fresh",
     },
     version.language === "python3" ? pythonExec(child, runtime, python) : undefined,
   );

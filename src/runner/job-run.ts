@@ -5,9 +5,10 @@ import { firstEnvironment, startVersion } from "./cold-start.ts";
 import { stopElsewhere } from "./elsewhere.ts";
 import { disconnected, exited, noResult, notStarted, streamedTooMuch, tooLong } from "./outcomes.ts";
 import type { OutputSink } from "./output.ts";
-import type { Done, FromChild, Run } from "./protocol.ts";
+import type { Done, FromChild } from "./protocol.ts";
 import { answerReferring } from "./referring.ts";
 import { ResultStream } from "./result-stream.ts";
+import { runMessage } from "./run-message.ts";
 import type { RuntimeFiles } from "./runtime-files.ts";
 import type { Python } from "./sandbox/python.ts";
 import type { Watched } from "./sandbox/watch.ts";
@@ -15,7 +16,7 @@ import { share, sharedFolder } from "./shared-folder.ts";
 import { runShell } from "./shell.ts";
 import type { JobError, JobLimits, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
 import type { VersionFiles } from "./version-files.ts";
-import { withToken } from "./with-token.ts";
+import { takeTokenOut, withToken } from "./with-token.ts";
 
 /** End marks that do not come: the script closed its own stdout or stderr. */
 const FENCE_MS = 1_000;
@@ -61,8 +62,10 @@ export class JobRun implements Watched {
 
   /** @param warm a child of this key, if there is one: then nothing has to be waited for */
   start(warm: Child | undefined): void {
-    if (warm) this.#begin(warm);
-    else this.#startCold().catch((cause) => this.#settle(this.#notStarted(cause), false));
+    if (warm) {
+      this.#giveToken(warm);
+      this.#begin(warm);
+    } else this.#startCold().catch((cause) => this.#settle(this.#notStarted(cause), false));
   }
 
   async #startCold(): Promise<void> {
@@ -75,14 +78,12 @@ export class JobRun implements Watched {
     const child = this.#o.takeBlank(python?.folders ?? []);
     this.#child = child;
     child.key = this.#o.key;
-    if (!child.token) {
-      child.token = options.mintToken({
-        workspace_id: version.workspace_id,
-        permissioned_as: request.permissioned_as,
-        email: request.email,
-      });
-    }
-    child.token.activate(request.job_id);
+    child.tokens = options.tokensFor({
+      workspace_id: version.workspace_id,
+      permissioned_as: request.permissioned_as,
+      email: request.email,
+    });
+    this.#giveToken(child);
     share(child, options.directory, request.shared);
     const file = files.place(version, child.code);
     child.output.begin({ ...this.#sink(), keep_last_line: version.language === "bash" });
@@ -108,8 +109,7 @@ export class JobRun implements Watched {
     const { request, options } = this.#o;
     this.#child = child;
     this.#arm();
-    child.token?.activate(request.job_id);
-    share(child, options.directory, request.shared);
+    child.shared = request.shared;
     child.output.begin(this.#sink());
     this.#maskArguments(child);
     child.onMessage = (message) => this.#onMessage(message);
@@ -119,20 +119,18 @@ export class JobRun implements Watched {
       this.#settle(this.#exited(child.exited), false);
       return;
     }
-    const run: Run = {
-      t: "run",
-      environment: changes(child.environment, request.environment),
-      entrypoint: request.entrypoint,
-      args: withToken(request, child),
-      preprocessor_input: request.preprocessor_input,
-      max_result: options.max_result_bytes,
-    };
     try {
-      child.send(run);
+      child.send(runMessage(child, request, options));
     } catch {
       this.#channelLost();
     }
     child.environment = request.environment;
+  }
+
+  /** A token of the job alone, which is over as soon as the job is. */
+  #giveToken(child: Child): void {
+    child.token = child.tokens!.begin(this.#o.request.job_id);
+    child.output.secrets.token = child.token;
   }
 
   #maskArguments(child: Child): void {
@@ -289,9 +287,10 @@ export class JobRun implements Watched {
   #settle(outcome: RunOutcome, reusable: boolean): void {
     if (this.#settled) return;
     this.#settled = true;
-    this.#child?.token?.deactivate();
+    this.#child?.tokens?.end();
     this.#child?.output.end();
     this.#stream?.end();
+    if (this.#child) takeTokenOut(outcome, this.#child);
     this.#o.finished(outcome, this.#child, reusable);
   }
 
@@ -302,10 +301,4 @@ export class JobRun implements Watched {
   #notStarted(cause: unknown): RunOutcome {
     return notStarted(cause, this.#child?.output.lastLines() ?? "", this.#o.options.log);
   }
-}
-
-function changes(before: Record<string, string>, after: Record<string, string>): Record<string, string> {
-  const changed: Record<string, string> = {};
-  for (const name in after) if (after[name] !== before[name]) changed[name] = after[name]!;
-  return changed;
 }

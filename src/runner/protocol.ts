@@ -20,6 +20,8 @@ export interface Load {
   environment: Record<string, string>;
   /** Random text that marks the end of a job's output. */
   nonce: string;
+  /** It takes one job. */
+  once: boolean;
 }
 
 /** To a blank child: become another program. Arguments and environment are the whole of what it gets. */
@@ -44,6 +46,8 @@ export interface Run {
   args: string;
   /** JSON text of the arguments object of `preprocessor`, whose result then replaces `args`. */
   preprocessor_input?: string | undefined;
+  /** Where `./shared` leads. */
+  shared?: string | undefined;
   max_result: number;
 }
 
@@ -93,7 +97,7 @@ export interface Done {
   mem_peak_kb?: number;
   /** Output still in the pipes: the end mark was written to these (1 = stdout, 2 = stderr, 3 = both). */
   fence: number;
-  /** Something the job started is still running. */
+  /** Something the job started is still running, or stands in its folder: the process takes no other. */
   leftovers: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
  * The pool of children. A child is started blank and ahead of need; the first job of a script version turns one into
- * that version, for one workspace and one identity, and it then takes the next jobs of that same key. One job at a
- * time; a child that died, timed out, was canceled or left something running is never used again.
+ * that version, for one workspace, one identity and one caller, and it then takes the next jobs of that same key. One
+ * job at a time; a child that died, timed out, was canceled or left something running is never used again.
  */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -39,11 +39,11 @@ interface Waiting {
 
 /** Whether the key of a child agrees with everything that is asked for. */
 function isOf(key: string, match: Parameters<Runner["retire"]>[0]): boolean {
-  const [workspace_id, version_id, , email] = key.split("\n");
+  const [workspace_id, version_id, , email, started_by] = key.split("\n");
   return (
     (match.workspace_id ?? workspace_id) === workspace_id &&
     (match.version_id ?? version_id) === version_id &&
-    (match.email ?? email) === email
+    (match.email === undefined || match.email === email || match.email === started_by)
   );
 }
 
@@ -193,7 +193,7 @@ export function createRunner(options: RunnerOptions): Runner {
     lastBegan = began;
     const { version } = request;
     const shared = sandbox.isWalled ? (request.shared ?? "") : "";
-    const key = `${version.workspace_id}\n${version.id}\n${request.permissioned_as}\n${request.email}\n${request.variant ?? ""}\n${shared}`;
+    const key = `${version.workspace_id}\n${version.id}\n${request.permissioned_as}\n${request.email}\n${request.started_by ?? ""}\n${request.variant ?? ""}\n${shared}`;
     const warm = version.isolation === "shared" ? takeIdle(key) : undefined;
     const job = new JobRun({
       request,

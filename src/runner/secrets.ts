@@ -34,9 +34,25 @@ interface Span {
 /** What is known to be secret in one child, for as long as it lives. */
 export class Secrets {
   readonly #texts = new Set<string>();
+  #token = "";
 
   get none(): boolean {
-    return this.#texts.size === 0;
+    return this.#texts.size === 0 && this.#token === "";
+  }
+
+  /** The token of the job that begins, in the place of the one of the job before. */
+  set token(token: string) {
+    this.#token = token;
+  }
+
+  /** The same text of a result, without the job's token. */
+  withoutToken(text: string): string {
+    return this.#token === "" ? text : text.replaceAll(this.#token, MASK);
+  }
+
+  *#all(): Generator<string> {
+    yield* this.#texts;
+    if (this.#token !== "") yield this.#token;
   }
 
   get crowded(): boolean {
@@ -55,7 +71,7 @@ export class Secrets {
   /** Where secrets stand in the text, in order. */
   find(text: string): Span[] {
     const spans: Span[] = [];
-    for (const secret of this.#texts) {
+    for (const secret of this.#all()) {
       for (let start = text.indexOf(secret); start >= 0; ) {
         const stop = endOfRun(text, secret, start + secret.length);
         spans.push({ start, stop });
@@ -93,7 +109,7 @@ export class Secrets {
   begun(text: string): { length: number; harmless: boolean } {
     let longest = 0;
     let harmless = true;
-    for (const secret of this.#texts) {
+    for (const secret of this.#all()) {
       const length = overlap(text, secret);
       if (length > longest) longest = length;
       if (length > Math.min(MAX_SHOWN, secret.length * SHOWN_SHARE)) harmless = false;

@@ -1,5 +1,5 @@
 /** Folders that jobs have in common: each finds its own at `./shared`. */
-import { mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import type { Child } from "./child.ts";
 
@@ -14,12 +14,8 @@ export function makeShared(directory: string, name: string): string {
   return folder;
 }
 
-/** Puts the folder in its place for the next job of a child, or takes away the one of the job before. */
+/** Puts the folder in its place for the first job of a child; for those after it, the child does. */
 export function share(child: Child, directory: string, name: string | undefined): void {
-  if (child.shared === name) return;
-  const link = join(child.folder, "shared");
-  rmSync(link, { recursive: true, force: true });
   child.shared = name;
-  if (name === undefined) return;
-  symlinkSync(makeShared(directory, name), link);
+  if (name !== undefined) symlinkSync(makeShared(directory, name), join(child.folder, "shared"));
 }

@@ -77,10 +77,12 @@ export interface RunRequest {
   version: RunnableVersion;
   /** The name of the function to call; `main` unless the caller overrides it. */
   entrypoint: string;
-  /** u/… or g/…: with workspace and version it is the key of a warm child. */
+  /** u/… or g/…: with workspace, version and who called it is the key of a warm child. */
   permissioned_as: string;
   /** E-mail of that identity. */
   email: string;
+  /** E-mail of who called, where the job runs as somebody else: callers share no child. */
+  started_by?: string | undefined;
   /** The arguments object as JSON text; it is not parsed in the server. */
   args: string;
   /** What of the arguments is secret: masked in the log and the stream from the start. */
@@ -132,12 +134,15 @@ export type RunOutcome =
   /** Not the job's fault (the server is stopping before the job began): it may be queued again. */
   | { kind: "released" };
 
-/** The bearer token of one child: it answers only while the child runs a job, and stands for that job. */
-export interface ChildToken {
-  value: string;
-  activate(job_id: string): void;
-  deactivate(): void;
-  revoke(): void;
+/**
+ * Mints the bearer tokens of one child's jobs. All begin with the same characters, by which the child knows a token that
+ * it was given before.
+ */
+export interface ChildTokens {
+  /** @returns the token of the job that begins, which answers until that job has ended */
+  begin(job_id: string): string;
+  /** The job has ended, and its token with it. */
+  end(): void;
 }
 
 /** The most one job may take; 0 stands for no limit. */
@@ -183,7 +188,7 @@ export interface RunnerOptions {
   pythonIndex: () => PythonIndex;
   limits: JobLimits;
   sandbox: SandboxChoice;
-  mintToken: (child: { workspace_id: string; permissioned_as: string; email: string }) => ChildToken;
+  tokensFor: (child: { workspace_id: string; permissioned_as: string; email: string }) => ChildTokens;
   /** One line for the operator's log. */
   log: (
     level: "debug" | "info" | "warn" | "error",

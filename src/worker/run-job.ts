@@ -94,6 +94,7 @@ async function prepare(
     entrypoint: entrypoint ?? (isPreprocessor ? "preprocessor" : "main"),
     permissioned_as: job.permissioned_as,
     email: job.email,
+    started_by: job.started_by ?? undefined,
     args: plain?.args ?? given,
     secrets: plain?.secrets,
     token_placeholder: plain?.token_placeholder,

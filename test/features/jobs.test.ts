@@ -128,14 +128,14 @@ describe("a script behind a webhook", () => {
       const { WM_TOKEN, WM_WORKSPACE, WM_JOB_ID, BASE_INTERNAL_URL, WM_USERNAME } = process.env;
       const headers = { authorization: "Bearer " + WM_TOKEN };
       const who = await fetch(BASE_INTERNAL_URL + "/api/w/" + WM_WORKSPACE + "/users/whoami", { headers });
-      return { who: (await who.json()).username, WM_WORKSPACE, WM_JOB_ID, WM_USERNAME, WM_TOKEN, keys: Object.keys(process.env) };
+      return { who: (await who.json()).username, WM_WORKSPACE, WM_JOB_ID, WM_USERNAME, token: WM_TOKEN.split(""), keys: Object.keys(process.env) };
     }`;
     await deploy(ask, "acme", "u/admin/context", content);
     const id = (await ask("POST", "/w/acme/jobs/run/p/u/admin/context", {})).text;
     const { result } = await completed(id);
     expect(result).toMatchObject({ who: "admin", WM_WORKSPACE: "acme", WM_JOB_ID: id, WM_USERNAME: "admin" });
     expect(result.keys).not.toContain("SVC_SECRET_KEY");
-    expect((await server.as(result.WM_TOKEN)("GET", "/users/email")).status).toBe(401);
+    expect((await server.as(result.token.join(""))("GET", "/users/email")).status).toBe(401);
   });
 
   test("a job of a super admin who is no member may do what they may, as long as they are one", async () => {

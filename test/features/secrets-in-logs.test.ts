@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { asc, eq } from "drizzle-orm";
 import { withoutHeader } from "../../src/features/jobs/log-header.ts";
-import { createJobTokens } from "../../src/features/tokens/service.ts";
+import { createJobTokens } from "../../src/features/tokens/job-tokens.ts";
 import { jobStreams } from "../../src/queue/tables.ts";
 import {
   type Answer,
@@ -365,11 +365,10 @@ test("a secret that was not read is a text like any other, and so is what a plai
 test("a token whose job does not run is told no secret: nothing would mask it", async () => {
   const { app } = server.server;
   const identity = { workspace_id: "acme", permissioned_as: "u/admin", email: "admin_acme@example.org" };
-  const token = createJobTokens(app)(identity);
-  token.activate(crypto.randomUUID());
-  const asks = server.as(token.value);
+  const tokens = createJobTokens(app)(identity);
+  const asks = server.as(tokens.begin(crypto.randomUUID()));
   const answer = await asks("GET", "/w/acme/variables/get_value/u/admin/secret");
   expect([answer.status, answer.text]).toEqual([401, expect.stringContaining("has ended")]);
   expect((await asks("GET", "/w/acme/variables/get_value/u/admin/plain")).json()).toBe("no secret at all");
-  token.revoke();
+  tokens.end();
 });

@@ -27,15 +27,12 @@ export interface TokenCache {
   generation: number;
   /** Hashes used since the last flush, and when. */
   used: Map<string, Date>;
-  /** Tokens of children that run a job right now. */
-  jobs: Map<string, Identity>;
 }
 
 export const tokenCache = perApp<App, TokenCache>(() => ({
   entries: new Map(),
   generation: 0,
   used: new Map(),
-  jobs: new Map(),
 }));
 
 export function rememberToken(app: App, hash: string, known: KnownToken | undefined): void {

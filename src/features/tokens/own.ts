@@ -11,8 +11,8 @@ import { forgetTokens } from "./cache.ts";
 import { isMachineLabel } from "./labels.ts";
 import { checkExpiration, endOf, type Lifetime } from "./lifetime.ts";
 import { checkScope, isWithin } from "./scopes.ts";
-import { issueToken, type NewToken, PREFIX_LENGTH } from "./service.ts";
-import { tokens } from "./tables.ts";
+import { issueToken, type NewToken } from "./service.ts";
+import { PREFIX_LENGTH, tokens } from "./tables.ts";
 
 /** Tokens of single runs are labelled so. */
 const EPHEMERAL = "ephemeral-script";

@@ -2,31 +2,28 @@ import { and, eq, sql } from "drizzle-orm";
 import type { App, Identity } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { randomText, sha256 } from "../../lib/ids.ts";
-import type { RunnerOptions } from "../../runner/types.ts";
 import { users } from "../users/tables.ts";
 import { forgetTokens, type KnownToken, rememberToken, tokenCache } from "./cache.ts";
-import { jobElsewhere, mayBeJobElsewhere, newJobToken } from "./job-tokens.ts";
+import { jobElsewhere, jobHere, mayBeJobElsewhere } from "./job-tokens.ts";
 import { endOf } from "./lifetime.ts";
-import { tokens } from "./tables.ts";
+import { PREFIX_LENGTH, tokens } from "./tables.ts";
 
 const TOKEN_LENGTH = 32;
-/** First characters of a token that are shown. */
-export const PREFIX_LENGTH = 10;
 const USE_FLUSH_MS = 60_000;
 
 /**
  * Whose token this is: from memory when it was seen recently, else by one query.
- * @returns undefined when it is unknown, expired, or of a child that runs no job
+ * @returns undefined when it is unknown, expired, or of a job that has ended
  */
 export function resolveToken(app: App, value: string): Identity | undefined | Promise<Identity | undefined> {
+  const job = jobHere(app, value);
+  if (job) return job;
   const hash = sha256(value);
   const cache = tokenCache(app);
-  const job = cache.jobs.get(hash);
-  if (job) return job;
   const entry = cache.entries.get(hash);
   const now = app.clock();
   if (!entry || entry.until <= now.getTime()) {
-    return mayBeJobElsewhere(app, value) ? jobElsewhere(app, hash) : loadToken(app, hash);
+    return mayBeJobElsewhere(app, value) ? jobElsewhere(app, value) : loadToken(app, hash);
   }
   if (!entry.known || isOver(app, entry.known, now)) return undefined;
   if (!cache.used.has(hash)) cache.used.set(hash, now);
@@ -145,37 +142,4 @@ export async function revokeSessions(
       ended.map((row) => row.hash),
     ),
   );
-}
-
-/**
- * The tokens of running children: in memory only, never stored, and answering only while their child runs a job.
- * @returns the runner's hook
- */
-export function createJobTokens(app: App): RunnerOptions["mintToken"] {
-  return ({ workspace_id, permissioned_as, email }) => {
-    const value = newJobToken(app);
-    const hash = sha256(value);
-    const { jobs } = tokenCache(app);
-    return {
-      value,
-      activate(job_id) {
-        jobs.set(hash, {
-          email,
-          super_admin: false,
-          devops: false,
-          token: {
-            hash,
-            prefix: value.slice(0, PREFIX_LENGTH),
-            label: "ephemeral-script",
-            scopes: undefined,
-            workspace_id,
-            expiration: undefined,
-            job: { id: job_id, permissioned_as },
-          },
-        });
-      },
-      deactivate: () => jobs.delete(hash),
-      revoke: () => jobs.delete(hash),
-    };
-  };
 }

@@ -2,12 +2,15 @@ import { kit } from "../../database/kit.ts";
 
 const { table, text, integer, timestamp, json, serial, index } = kit;
 
+/** First characters of a token that are shown. */
+export const PREFIX_LENGTH = 10;
+
 /** Tokens are stored as SHA-256 only: the value is shown once, when it is made. */
 export const tokens = table(
   "tokens",
   {
     hash: text("hash").primaryKey(),
-    /** First 10 characters of the value, to tell tokens apart in lists. */
+    /** First characters of the value, to tell tokens apart in lists. */
     prefix: text("prefix").notNull(),
     email: text("email").notNull(),
     label: text("label"),

@@ -15,8 +15,10 @@ import math
 import os
 import pathlib
 import resource
+import shutil
 import site
 import sys
+import time
 import traceback
 import uuid
 
@@ -298,6 +300,108 @@ def leftovers():
         return False
 
 
+class Folder:
+    """Each job begins in an empty folder. Its times say whether anything was put there; see folder.ts."""
+
+    TICK_NS = 50_000_000
+    MAX_ENTRIES = 1000
+
+    def __init__(self):
+        self.path = os.getcwd()
+        self.fd = os.open(self.path, os.O_RDONLY)
+        self.empty_since = None
+
+    def clear(self, shared):
+        """False when it is not empty: no other job may begin there."""
+        try:
+            os.chdir(self.path)
+            if shared is None and os.fstat(self.fd).st_ctime_ns == self.empty_since:
+                return True
+            self.empty_since = None
+            found = os.listdir(self.path)
+            if len(found) > self.MAX_ENTRIES:
+                return False
+            linked = "shared" in found and self.leads_to(shared)
+            for name in found:
+                if name != "shared" or not linked:
+                    self.remove(os.path.join(self.path, name))
+            if shared is not None and not linked:
+                os.symlink(shared, os.path.join(self.path, "shared"))
+            changed = os.fstat(self.fd).st_ctime_ns
+            if shared is None and time.time_ns() - changed > self.TICK_NS:
+                self.empty_since = changed
+            return True
+        except OSError:
+            return False
+
+    def leads_to(self, shared):
+        try:
+            return os.readlink(os.path.join(self.path, "shared")) == shared
+        except OSError:
+            return False
+
+    @staticmethod
+    def remove(path):
+        if os.path.isdir(path) and not os.path.islink(path):
+            shutil.rmtree(path)
+        else:
+            os.remove(path)
+
+    def has_files(self):
+        """Hidden files are what libraries keep for themselves, and make anew."""
+        return any(not name.startswith(".") and name != "shared" for name in os.listdir(self.path))
+
+
+class FolderNotEmpty(Exception):
+    pass
+
+
+class Token:
+    """A client that was made in an earlier job keeps the token of that job: the running job's takes its place; see token.ts."""
+
+    NAME_LENGTH = 32
+
+    def __init__(self, running):
+        self.name = running[:self.NAME_LENGTH]
+        self.running = running
+        self.renews = set()
+
+    def use(self, running):
+        self.running = running
+        if "http.client" in sys.modules and "http.client" not in self.renews:
+            self.renews.add("http.client")
+            self.renew_http_client(sys.modules["http.client"].HTTPConnection)
+        if "httpx" in sys.modules and "httpx" not in self.renews:
+            self.renews.add("httpx")
+            self.renew_httpx(sys.modules["httpx"].Request)
+
+    def renewed(self, value):
+        """The value of an Authorization header."""
+        text = value.decode("latin-1") if isinstance(value, bytes) else value
+        scheme, _, token = text.partition(" ") if isinstance(text, str) else ("", "", "")
+        return "%s %s" % (scheme, self.running) if token.startswith(self.name) else value
+
+    def renew_http_client(self, connection):
+        plain = connection.putheader
+
+        def putheader(itself, header, *values):
+            name = header.decode("latin-1") if isinstance(header, bytes) else header
+            if name.lower() == "authorization":
+                values = [self.renewed(value) for value in values]
+            return plain(itself, header, *values)
+        connection.putheader = putheader
+
+    def renew_httpx(self, request):
+        plain = request.__init__
+
+        def __init__(itself, *args, **options):
+            plain(itself, *args, **options)
+            value = itself.headers.get("authorization")
+            if value is not None:
+                itself.headers["authorization"] = self.renewed(value)
+        request.__init__ = __init__
+
+
 def end_output(mark):
     """Writes out what was printed, then the mark; a script may have closed either stream."""
     for stream, fd in ((sys.stdout, 1), (sys.stderr, 2)):
@@ -312,10 +416,16 @@ def end_output(mark):
 
 
 def run(message):
+    global has_run
     os.environ.update(message["environment"])
     os.environ["MAIN_OVERRIDE"] = message["entrypoint"]
     outcome = {"t": "done"}
     try:
+        if has_run:
+            token.use(message["environment"]["WM_TOKEN"])
+            if not folder.clear(message.get("shared")):
+                raise FolderNotEmpty("what the job before left in its folder could not be removed")
+        has_run = True
         call(message, outcome)
     except SystemExit as error:
         end_output(b"")
@@ -328,25 +438,29 @@ def run(message):
             outcome["error"]["message"] = "the preprocessor failed: " + outcome["error"]["message"]
         if isinstance(error, BadReference):
             outcome["error"]["name"], outcome["error"]["message"] = error.args
-        if isinstance(error, (BadReference, ResultNotSerializable, ResultTooLarge, MissingFunction, InvalidPreprocessorResult)):
+        if isinstance(error, (BadReference, ResultNotSerializable, ResultTooLarge, MissingFunction, InvalidPreprocessorResult, FolderNotEmpty)):
             outcome["error"].pop("stack", None)
     end_output(("\0%s\0" % load["nonce"]).encode())
     outcome["mem_peak_kb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     outcome["fence"] = 3
-    outcome["leftovers"] = leftovers()
+    outcome["leftovers"] = once or leftovers() or not folder.clear(message.get("shared"))
     send(outcome)
 
 
 send({"t": "channel"})
 load = receive()
 os.environ.update(load["environment"])
-folder = load["root"]
-packages = os.path.join(folder, "packages")
+folder = Folder()
+token = Token(load["environment"]["WM_TOKEN"])
+# Takes no second job: it would not find the files that loading the script has left.
+once = load["once"]
+has_run = False
+packages = os.path.join(load["root"], "packages")
 if os.path.isdir(packages):
     site.addsitedir(packages)
     sys.path.remove(packages)
     sys.path.insert(0, packages)
-sys.path.insert(0, folder)
+sys.path.insert(0, load["root"])
 # What svc brings along comes last: a package of the same name that a lock installs is taken instead.
 sys.path.append(os.path.join(HERE, "python-path"))
 sys.dont_write_bytecode = True
@@ -355,6 +469,7 @@ try:
     module = importlib.util.module_from_spec(spec)
     sys.modules[load["module"]] = module
     spec.loader.exec_module(module)
+    once = once or folder.has_files()
     send({"t": "loaded"})
 except SystemExit as error:
     os._exit(error.code if isinstance(error.code, int) else 1)

@@ -9,9 +9,11 @@ import type { JobError, ParameterBinding } from "../types.ts";
 import { become } from "./become.ts";
 import { send } from "./channel.ts";
 import { toError } from "./error.ts";
+import { emptyFolder, hasFiles } from "./folder.ts";
 import { markEnd } from "./output.ts";
 import { drain, isStream, toJson } from "./result.ts";
 import { hasLeftovers } from "./system.ts";
+import { useToken } from "./token.ts";
 
 /** How long an orphan waits for the watchdog before it ends by itself. */
 const ORPHAN_MS = 5_000;
@@ -19,6 +21,9 @@ const ORPHAN_MS = 5_000;
 const exit = process.exit.bind(process);
 
 let loaded: { module: Record<string, unknown>; load: Load } | undefined;
+/** Takes no second job: it would not find the files that loading the script has left. */
+let isOnce = false;
+let hasRun = false;
 let failRunning: ((error: JobError) => void) | undefined;
 let onReferred: ((message: Referred) => void) | undefined;
 
@@ -37,8 +42,10 @@ send({ t: "blank" });
 
 async function load(message: Load): Promise<void> {
   Object.assign(process.env, message.environment);
+  useToken(message.environment.WM_TOKEN);
   try {
     loaded = open(await import(message.file), message);
+    isOnce = message.once || hasFiles();
     send({ t: "loaded" });
   } catch (cause) {
     loaded = { module: {}, load: message };
@@ -63,13 +70,14 @@ async function stop(): Promise<void> {
 
 async function run(message: Run): Promise<void> {
   Object.assign(process.env, message.environment);
+  useToken(message.environment.WM_TOKEN);
   const outcome: Partial<Done> = {};
   let settled = false;
   const finish = (done: Partial<Done>) => {
     if (settled) return;
     settled = true;
     failRunning = undefined;
-    finishNow(done);
+    finishNow(done, message);
   };
   const fail = (error: JobError) => {
     const { preprocessed_args } = outcome;
@@ -80,6 +88,8 @@ async function run(message: Run): Promise<void> {
   };
   failRunning = fail;
   try {
+    if (hasRun && !emptyFolder(message.shared)) throw notEmpty();
+    hasRun = true;
     await call(message, outcome);
     finish(outcome);
   } catch (cause) {
@@ -87,9 +97,15 @@ async function run(message: Run): Promise<void> {
   }
 }
 
-function finishNow(outcome: Partial<Done>): void {
+function finishNow(outcome: Partial<Done>, { shared }: Run): void {
   const fence = markEnd(loaded!.load.nonce);
-  send({ t: "done", ...outcome, fence, leftovers: hasLeftovers() });
+  const leftovers = isOnce || hasLeftovers() || !emptyFolder(shared);
+  send({ t: "done", ...outcome, fence, leftovers });
+}
+
+function notEmpty(): Error {
+  const message = "what the job before left in its folder could not be removed";
+  return Object.assign(new Error(message), { name: "ExecutionErr", stack: "" });
 }
 
 async function call(message: Run, outcome: Partial<Done>): Promise<void> {
