@@ -2,7 +2,7 @@
 import { and, eq, getTableColumns, inArray, isNotNull, lt, not, or, sql } from "drizzle-orm";
 import { textsOf } from "../database/conditions.ts";
 import { type Database, sharedStatement, type Tx } from "../database/database.ts";
-import type { JobStatus } from "./states.ts";
+import { type JobStatus, MAX_ATTEMPTS, MAX_LOSSES } from "./states.ts";
 import { type Job, jobLogs, jobStreams, jobs, type NewJob } from "./tables.ts";
 
 const p = sql.placeholder;
@@ -149,13 +149,26 @@ export async function forgetOutput(tx: Tx, job_ids: string[]): Promise<void> {
   }
 }
 
+const attemptsMade = sql`${jobs.attempts} + CASE WHEN ${jobs.begun} THEN 1 ELSE 0 END`;
+
+/**
+ * Says of jobs that run here that they have begun: who claims jobs takes many ahead, and whether a job is tried again
+ * after its worker was lost depends on how often it ran.
+ */
+export async function markBegun(tx: Tx, worker: string, job_ids: string[]): Promise<void> {
+  await tx
+    .update(jobs)
+    .set({ begun: true })
+    .where(and(sql`${jobs.state} = 'running'`, eq(jobs.worker, worker), inArray(jobs.id, job_ids)));
+}
+
 /**
  * Puts back what a worker held: at the start of the only server of a data directory, and when a worker is lost.
  * @returns the ids put back, and the jobs that must be ended instead: somebody canceled them, or they were tried too often
  */
 export async function putBack(
   db: Database,
-  options: { worker?: string; before?: Date; maxAttempts: number },
+  options: { worker?: string; before?: Date },
 ): Promise<{ requeued: string[]; canceled: Job[]; exhausted: Job[] }> {
   return db.write(async (tx) => {
     const lost = and(
@@ -169,7 +182,8 @@ export async function putBack(
       eq(jobs.cancel_requested, true),
       // Its arguments were in the lost worker's memory, and nowhere else.
       eq(jobs.delete_after_use, true),
-      sql`${jobs.attempts} >= ${options.maxAttempts}`,
+      sql`${attemptsMade} >= ${MAX_ATTEMPTS}`,
+      sql`${jobs.losses} + 1 >= ${MAX_LOSSES}`,
     );
     const over = await tx.select().from(jobs).where(and(lost, isOver));
     const requeued = await tx
@@ -179,7 +193,9 @@ export async function putBack(
         worker: null,
         started_at: null,
         last_ping: null,
-        attempts: sql`${jobs.attempts} + 1`,
+        attempts: attemptsMade,
+        losses: sql`${jobs.losses} + 1`,
+        begun: false,
       })
       .where(and(lost, not(isOver!)))
       .returning({ id: jobs.id });

@@ -37,5 +37,10 @@ export function isFrame(kind: JobKind): boolean {
   return (FRAME_KINDS as readonly JobKind[]).includes(kind);
 }
 
-/** Times a job may lose its worker before it is given up as failed. */
+/** A job that loses its worker while it runs is given up as failed the third time. */
 export const MAX_ATTEMPTS = 3;
+/**
+ * One whose worker was lost that often is given up too, though it was never seen to run for a moment: it may be what ends
+ * its workers at once.
+ */
+export const MAX_LOSSES = 20;

@@ -70,8 +70,12 @@ export const jobs = table(
     /** Who runs it, and when that worker last said so. */
     worker: text("worker"),
     last_ping: timestamp("last_ping"),
-    /** Times it was put back because its worker was lost. */
+    /** How often it lost its worker while it ran. */
     attempts: integer("attempts").notNull().default(0),
+    /** How often it lost its worker at all: many are claimed ahead of those that run. */
+    losses: integer("losses").notNull().default(0),
+    /** Its process has been busy with it for a moment: losing the worker from here on is an attempt. */
+    begun: boolean("begun").notNull().default(false),
     mem_peak_kb: integer("mem_peak_kb"),
     /** In a line, what held around the process that ran it; set at its end. */
     isolation: text("isolation"),

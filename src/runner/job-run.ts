@@ -31,6 +31,8 @@ interface JobRunOptions {
   python: (lock: string | undefined) => Promise<Python | undefined>;
   /** @param read where its interpreter keeps its library, outside of what every child reads */
   takeBlank: (read: string[]) => Child;
+  /** The machine lacks what starting a process takes. */
+  short: (cause: unknown) => void;
   /** `child` is undefined when none was taken. */
   finished: (outcome: RunOutcome, child: Child | undefined, reusable: boolean) => void;
 }
@@ -62,10 +64,23 @@ export class JobRun implements Watched {
 
   /** @param warm a child of this key, if there is one: then nothing has to be waited for */
   start(warm: Child | undefined): void {
-    if (warm) {
-      this.#giveToken(warm);
-      this.#begin(warm);
-    } else this.#startCold().catch((cause) => this.#settle(this.#notStarted(cause), false));
+    if (warm) this.#startWarm(warm);
+    else this.#startCold().catch((cause) => this.#failToStart(cause));
+  }
+
+  #startWarm(child: Child): void {
+    this.#giveToken(child);
+    try {
+      this.#begin(child);
+    } catch (cause) {
+      this.#failToStart(cause);
+    }
+  }
+
+  #failToStart(cause: unknown): void {
+    const outcome = notStarted(cause, this.#child?.output.lastLines() ?? "", this.#o.options.log);
+    if (outcome.kind === "postponed") this.#o.short(cause);
+    this.#settle(outcome, false);
   }
 
   async #startCold(): Promise<void> {
@@ -119,8 +134,9 @@ export class JobRun implements Watched {
       this.#settle(this.#exited(child.exited), false);
       return;
     }
+    const message = runMessage(child, request, options);
     try {
-      child.send(runMessage(child, request, options));
+      child.send(message);
     } catch {
       this.#channelLost();
     }
@@ -296,9 +312,5 @@ export class JobRun implements Watched {
 
   #exited(exit: ChildExit): RunOutcome {
     return exited(exit, this.#child?.output.lastLines() ?? "");
-  }
-
-  #notStarted(cause: unknown): RunOutcome {
-    return notStarted(cause, this.#child?.output.lastLines() ?? "", this.#o.options.log);
   }
 }

@@ -1,6 +1,7 @@
 /** How a run ended of which its own process has not said how. */
 import { SvcError } from "../errors.ts";
 import { ChildEnded, type ChildExit, LoadFault, lostChannel } from "./child.ts";
+import { isShortage } from "./shortage.ts";
 import type { RunnerOptions, RunOutcome } from "./types.ts";
 
 const failure = (name: string, message: string): RunOutcome => ({
@@ -21,6 +22,7 @@ export function exited(exit: ChildExit, last: string): RunOutcome {
 export function notStarted(cause: unknown, last: string, log: RunnerOptions["log"]): RunOutcome {
   if (cause instanceof LoadFault) return { kind: "failure", error: cause.error };
   if (cause instanceof ChildEnded) return exited(cause.exit, last);
+  if (isShortage(cause)) return { kind: "postponed" };
   if (cause instanceof SvcError) return failure(cause.name, cause.message);
   log("error", "a job could not be started", { error: String(cause) });
   return failure("InternalErr", `the script could not be started: ${(cause as Error).message}`);

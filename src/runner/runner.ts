@@ -17,6 +17,7 @@ import { createSandbox, type Reach, type Sandbox } from "./sandbox/sandbox.ts";
 import type { Storing } from "./sandbox/storage-watch.ts";
 import { createWatch, type Watched } from "./sandbox/watch.ts";
 import { makeShared, sharedFolder } from "./shared-folder.ts";
+import { createShortage, isShortage } from "./shortage.ts";
 import { type ToolOutcome, type ToolRequest, ToolRun } from "./tool-run.ts";
 import type { Runner, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
 import { versionFiles } from "./version-files.ts";
@@ -68,6 +69,7 @@ export function createRunner(options: RunnerOptions): Runner {
   const running = new Set<JobRun>();
   const tools = new Set<Watched>();
   const waiting: Waiting[] = [];
+  const shortage = createShortage(startAhead, log);
   let runtime: RuntimeFiles;
   let guard: Guard;
   let sandbox: Sandbox;
@@ -104,18 +106,22 @@ export function createRunner(options: RunnerOptions): Runner {
   function replenish(): void {
     if (stopped) return;
     try {
-      while (blank.length < options.blank_children && children.size < options.max_children) {
-        const child = start();
-        child.onExit = () => {
-          const at = blank.indexOf(child);
-          if (at >= 0) blank.splice(at, 1);
-          discard(child);
-        };
-        blank.push(child);
-      }
+      while (blank.length < options.blank_children && children.size < options.max_children) startAhead();
     } catch (cause) {
-      log("warn", "no script process could be started ahead", { error: String(cause) });
+      if (isShortage(cause)) shortage.begin(cause);
+      else log("warn", "no script process could be started ahead", { error: String(cause) });
     }
+  }
+
+  function startAhead(): void {
+    if (children.size >= options.max_children) evictOldest();
+    const child = start();
+    child.onExit = () => {
+      const at = blank.indexOf(child);
+      if (at >= 0) blank.splice(at, 1);
+      discard(child);
+    };
+    blank.push(child);
   }
 
   function evictOldest(): void {
@@ -207,6 +213,7 @@ export function createRunner(options: RunnerOptions): Runner {
         setTimeout(replenish, REPLENISH_MS);
         return child;
       },
+      short: shortage.begin,
       finished: (outcome, child, reusable) => {
         busy--;
         averageMs += (performance.now() - began - averageMs) / 16;
@@ -355,6 +362,11 @@ export function createRunner(options: RunnerOptions): Runner {
       }
       return false;
     },
+    shortage: shortage.why,
+    busyFor(ms) {
+      const before = performance.now() - ms;
+      return [...running].flatMap((job) => (job.since < before ? [job.job_id] : []));
+    },
     holds: () => sandbox.holds,
     averageMs: () => averageMs,
     stalledMs: () => (busy < options.concurrency ? 0 : performance.now() - lastBegan),
@@ -369,6 +381,7 @@ export function createRunner(options: RunnerOptions): Runner {
       if (stopped) return;
       stopped = true;
       clearInterval(sweeper);
+      shortage.stop();
       for (const { resolve } of waiting.splice(0)) resolve({ kind: "released" });
       for (const job of [...running]) job.stop({ kind: "released" });
       packages.stop();

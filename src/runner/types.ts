@@ -132,7 +132,9 @@ export type RunOutcome =
   /** The signal handed to `run` was aborted; the process tree is gone. */
   | { kind: "canceled" }
   /** Not the job's fault (the server is stopping before the job began): it may be queued again. */
-  | { kind: "released" };
+  | { kind: "released" }
+  /** The machine lacked what starting a process takes, before any of the job's code ran: it may be queued again. */
+  | { kind: "postponed" };
 
 /**
  * Mints the bearer tokens of one child's jobs. All begin with the same characters, by which the child knows a token that
@@ -233,6 +235,10 @@ export interface Runner {
   averageMs(): number;
   /** For how long every slot has been busy with the same job, in milliseconds; 0 while one is free. */
   stalledMs(): number;
+  /** What keeps processes from being started, if anything does for now: no job should be handed over meanwhile. */
+  shortage(): string | undefined;
+  /** Ids of the jobs that a process has been busy with for so long. */
+  busyFor(ms: number): string[];
   /** Ids of the jobs that wait inside for a slot, and could as well wait elsewhere: what they share with others is here. */
   waiting(): string[];
   /** Leaves alone, for good, what this process has started by now beside script processes. */

@@ -5,7 +5,6 @@ import { settleWithoutLock } from "../features/flows/locks.ts";
 import { canceledResult } from "../features/jobs/canceled.ts";
 import { aboutJob } from "../queue/about.ts";
 import { putBack } from "../queue/driver.ts";
-import { MAX_ATTEMPTS } from "../queue/states.ts";
 import type { Job } from "../queue/tables.ts";
 import { type Ending, failure } from "./ending.ts";
 import { storeEnd } from "./store-end.ts";
@@ -20,6 +19,10 @@ export interface Rescuer {
   /** Puts back what is lost by now. */
   look(): Promise<void>;
   stop(): Promise<void>;
+}
+
+function timesLost({ attempts, begun, losses }: Job): number {
+  return Math.max(attempts + (begun ? 1 : 0), losses + 1);
 }
 
 export function createRescuer(app: App): Rescuer {
@@ -38,7 +41,6 @@ export function createRescuer(app: App): Rescuer {
     const before = isOnly ? undefined : new Date(app.clock().getTime() - lease_ms);
     const { requeued, canceled, exhausted } = await putBack(app.db, {
       ...(before ? { before } : {}),
-      maxAttempts: MAX_ATTEMPTS,
     });
     for (const job of canceled) {
       const result = canceledResult(job.canceled_reason ?? "canceled", job.canceled_by ?? "the server");
@@ -47,7 +49,7 @@ export function createRescuer(app: App): Rescuer {
     for (const job of exhausted) {
       const message = job.delete_after_use
         ? "the job lost its worker, and its arguments were kept nowhere else"
-        : `the job lost its worker ${job.attempts + 1} times and was given up`;
+        : `the job lost its worker ${timesLost(job)} times and was given up`;
       const where = job.script_path ?? job.kind;
       await end(job, failure({ name: "WorkerLost", message }), {
         kind: "worker_lost",

@@ -26,7 +26,7 @@ import type { RunnableVersion, RunOutcome, RunRequest } from "../runner/types.ts
 import { type Ending, failure, isLockJob } from "./ending.ts";
 import { finish } from "./finish.ts";
 import { collectOutput, type Output } from "./job-output.ts";
-import { throughOutage } from "./outage.ts";
+import { pause, pauseAfter, throughOutage } from "./outage.ts";
 import { deployerOf, lockFor, resolveDependencies } from "./resolve-dependencies.ts";
 import { resolveFlowDependencies } from "./resolve-flow-dependencies.ts";
 
@@ -122,7 +122,7 @@ async function attempt(
     const ready = await throughOutage(app, aboutJob(job), () => prepare(app, job, signal, output), signal);
     if (isLockJob(job) && signal.aborted) return await abortedEnding(app, job, signal);
     if (ready === "begun" || "status" in ready) return ready;
-    const outcome = await app.runner.run(ready, signal);
+    const outcome = await run(app, job, ready, signal);
     return await throughOutage(app, aboutJob(job), () => toEnding(app, job, outcome, output, signal));
   } catch (error) {
     if (signal.aborted) return abortedEnding(app, job, signal);
@@ -134,9 +134,20 @@ async function attempt(
   }
 }
 
+/** What can run nowhere else waits here for a machine that can start a process. */
+async function run(app: App, job: Job, request: RunRequest, signal: AbortSignal): Promise<RunOutcome> {
+  const staysHere = job.delete_after_use || request.shared !== undefined;
+  for (let tries = 0; ; tries++) {
+    const outcome = await app.runner.run(request, signal);
+    if (outcome.kind !== "postponed" || !staysHere) return outcome;
+    await pause(pauseAfter(tries));
+    if (signal.aborted) return { kind: "canceled" };
+  }
+}
+
 /** What the last step of a flow streams is the flow's stream, from its beginning. */
 async function speakFor(app: App, job: Job, flow_job: string, output: Output): Promise<void> {
-  if (job.attempts > 0) await app.db.write((tx) => forgetOutput(tx, [flow_job]));
+  if (job.attempts + job.losses > 0) await app.db.write((tx) => forgetOutput(tx, [flow_job]));
   output.forwardStream(flow_job);
 }
 
@@ -227,6 +238,7 @@ async function toEnding(
     case "canceled":
       return abortedEnding(app, job, signal);
     case "released":
+    case "postponed":
       return "released";
   }
 }
@@ -248,16 +260,23 @@ async function canceledEnding(app: App, job: Job): Promise<Ending> {
   };
 }
 
+/** Puts the job back in the queue. While the server runs, it does so through an outage; at its end, the rescuer may. */
 async function release(app: App, job: Job, output: Output): Promise<void> {
-  await app.db.write(async (tx) => {
-    const [released] = await tx
-      .update(jobs)
-      .set({ state: "queued", worker: null, started_at: null, last_ping: null })
-      .where(and(eq(jobs.id, job.id), eq(jobs.state, "running"), eq(jobs.worker, app.queue.worker)))
-      .returning({ id: jobs.id });
-    if (!released) return;
-    await forgetOutput(tx, output.jobs());
-    tx.afterCommit(app.queue.wake);
-  });
-  app.events.closeTail(job.id);
+  const put = () =>
+    app.db.write(async (tx) => {
+      const [released] = await tx
+        .update(jobs)
+        .set({ state: "queued", worker: null, started_at: null, last_ping: null, begun: false })
+        .where(and(eq(jobs.id, job.id), eq(jobs.state, "running"), eq(jobs.worker, app.queue.worker)))
+        .returning({ id: jobs.id });
+      if (!released) return;
+      await forgetOutput(tx, output.jobs());
+      tx.afterCommit(app.queue.wake);
+    });
+  try {
+    if (app.accepting) await throughOutage(app, aboutJob(job), put);
+    else await put();
+  } finally {
+    app.events.closeTail(job.id);
+  }
 }

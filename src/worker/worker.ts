@@ -7,14 +7,14 @@
  * While jobs are short it claims a little ahead of the pool's slots, so that children do not idle during a commit; as
  * soon as they are not, it claims only what can begin at once.
  */
-import { and, eq, inArray, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { App } from "../context.ts";
 import { aboutJob } from "../queue/about.ts";
 import { claimJobs, nextDue } from "../queue/claim.ts";
-import { passingLocked } from "../queue/concurrency.ts";
 import type { Consumer } from "../queue/queue.ts";
 import { type Job, jobs } from "../queue/tables.ts";
 import { RELEASED, runJob } from "./run-job.ts";
+import { type Active, startSigns } from "./signs.ts";
 
 /** Work claimed ahead may keep a slot busy for about this long. */
 const AHEAD_MS = 100;
@@ -31,9 +31,7 @@ const MAX_STORING = 1_024;
 const STALLED_MS = 250;
 const SHED_EVERY_MS = 100;
 const POSTGRES_POLL_MS = 1_000;
-/** Signs of life in the time of a lease: one that missed several is lost. */
-const PINGS_A_LEASE = 6;
-/** After a claim that failed. */
+/** After a claim that failed, and while the machine lacks what a process takes. */
 const RETRY_MS = 1_000;
 /** How long the ends of jobs may take to be stored at shutdown. */
 const STORE_MS = 5_000;
@@ -59,7 +57,7 @@ export interface TakenTags {
 
 export function createWorker(app: App, tags: TakenTags): Worker {
   const { db, queue, config } = app;
-  const active = new Map<string, { job: Job; isBound: boolean; controller: AbortController; again?: Job }>();
+  const active = new Map<string, Active>();
   /** Of these, what has run and whose end is being stored: it takes no slot. */
   let ended = 0;
   let executed = 0;
@@ -73,7 +71,7 @@ export function createWorker(app: App, tags: TakenTags): Worker {
   /** Something may be queued that was not looked at since. */
   let unseen = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let heartbeat: ReturnType<typeof setInterval> | undefined;
+  let stopSigns: (() => void) | undefined;
   let shedding: ReturnType<typeof setInterval> | undefined;
   let idle: (() => void) | undefined;
 
@@ -85,6 +83,7 @@ export function createWorker(app: App, tags: TakenTags): Worker {
   }
 
   function room(): number {
+    if (app.runner.shortage() !== undefined) return 0;
     const before = Math.max(active.size - ended, active.size - MAX_STORING);
     return config.workers + ahead() - before - queue.reserved();
   }
@@ -153,6 +152,11 @@ export function createWorker(app: App, tags: TakenTags): Worker {
 
   function look(): void {
     if (!accepting) return;
+    if (app.runner.shortage() !== undefined) {
+      clearTimeout(retry);
+      retry = setTimeout(wake, RETRY_MS);
+      return;
+    }
     if (claiming) {
       wakeAgain = true;
       return;
@@ -232,40 +236,13 @@ export function createWorker(app: App, tags: TakenTags): Worker {
     }
   }
 
-  async function ping(): Promise<void> {
-    if (active.size === 0) return;
-    // Only what it really has: what a broken connection left under its name is the rescuer's.
-    const mine = and(
-      sql`${jobs.state} = 'running' AND ${jobs.worker} = ${queue.worker}`,
-      inArray(jobs.id, [...active.keys()]),
-    );
-    await db.write(async (tx) => {
-      // What is being finished needs none, and waiting for it while holding others could be waiting for each other.
-      const held = await passingLocked(tx.select({ id: jobs.id }).from(jobs).where(mine));
-      const ids = held.map(({ id }) => id);
-      await tx.update(jobs).set({ last_ping: app.clock() }).where(inArray(jobs.id, ids));
-    });
-    // Another process may have been asked to cancel one.
-    const canceled = await db.read
-      .select({ id: jobs.id })
-      .from(jobs)
-      .where(and(mine, eq(jobs.cancel_requested, true)));
-    for (const { id } of canceled) consumer.cancel(id);
-  }
-
   return {
     async start() {
       accepting = true;
       queue.attach(consumer);
-      heartbeat = setInterval(
-        () => {
-          ping().catch((cause) =>
-            app.log.warn({ error: String(cause) }, "the worker's heartbeat could not be stored"),
-          );
-          if (db.dialect === "postgres") wake();
-        },
-        (config.lease_s * 1000) / PINGS_A_LEASE,
-      );
+      stopSigns = startSigns(app, active, () => {
+        if (db.dialect === "postgres") wake();
+      });
       // A command works by itself: there may be nobody else.
       if (db.channel && !queue.alone) shedding = setInterval(shed, SHED_EVERY_MS);
       wake();
@@ -274,7 +251,7 @@ export function createWorker(app: App, tags: TakenTags): Worker {
       accepting = false;
       clearTimeout(timer);
       clearTimeout(retry);
-      clearInterval(heartbeat);
+      stopSigns?.();
       clearInterval(shedding);
       const promised = () => claiming || queue.reserved() > 0;
       await until(() => !promised(), STORE_MS);

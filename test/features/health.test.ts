@@ -37,6 +37,7 @@ describe("/api/health", () => {
       expect(checks.map((check: { name: string }) => check.name)).toEqual([
         "database",
         "migrations",
+        "processes",
         "accepting",
       ]);
       expect(details).toMatchObject({

@@ -93,6 +93,7 @@ describe.skipIf(!process.env.DATABASE_URL)("of two servers", () => {
         script_hash: hash,
         worker: "gone",
         last_ping: long_ago,
+        begun: true,
       }),
     );
     await app.db.write((tx) => tx.insert(jobs).values(lost));

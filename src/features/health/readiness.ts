@@ -12,7 +12,7 @@ const PATIENCE_MS = 3_000;
 const LOW_DISK = 500_000_000;
 
 export interface Check {
-  name: "database" | "migrations" | "accepting";
+  name: "database" | "migrations" | "processes" | "accepting";
   ok: boolean;
   /** What is wrong, or a figure. */
   detail: string;
@@ -39,6 +39,15 @@ export function readiness(app: App): Promise<Readiness> {
 
 async function look(app: App): Promise<Readiness> {
   const checks = await databaseChecks(app);
+  const shortage = app.runner.shortage();
+  checks.push({
+    name: "processes",
+    ok: shortage === undefined,
+    detail:
+      shortage === undefined
+        ? "processes for jobs can be started"
+        : `no process can be started for a job: ${shortage}`,
+  });
   const accepting = app.accepting;
   checks.push({
     name: "accepting",

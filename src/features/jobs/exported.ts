@@ -74,6 +74,8 @@ export function toExported(job: Job, logs: string | undefined): string {
     preprocessor_input,
     last_ping: _ping,
     attempts: _attempts,
+    losses: _losses,
+    begun: _begun,
     cancel_requested: _cancel,
     concurrency_blocked: _blocked,
     request_id: _request,

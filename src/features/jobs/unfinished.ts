@@ -9,6 +9,8 @@ export const UNFINISHED = {
   canceled_by: null,
   canceled_reason: null,
   attempts: 0,
+  losses: 0,
+  begun: false,
   mem_peak_kb: null,
   isolation: null,
   labels: null,

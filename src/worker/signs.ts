@@ -1,0 +1,80 @@
+/** What a worker says of the jobs that it has: that it lives, and which of them have begun. */
+import { and, eq, inArray, sql } from "drizzle-orm";
+import type { App } from "../context.ts";
+import { passingLocked } from "../queue/concurrency.ts";
+import { markBegun } from "../queue/driver.ts";
+import { type Job, jobs } from "../queue/tables.ts";
+
+/** A job of a worker. */
+export interface Active {
+  job: Job;
+  isBound: boolean;
+  controller: AbortController;
+  again?: Job;
+  /** It is stored that it has begun. */
+  isMarked?: boolean;
+}
+
+/** Signs of life in the time of a lease: one that missed several is lost. */
+const PINGS_A_LEASE = 6;
+/** A job that has run for so long has begun, should its worker be lost: shorter ones are not written about. */
+const BEGUN_MS = 250;
+
+/**
+ * Starts to say so.
+ * @param onPing called with each sign of life
+ * @returns stops it
+ */
+export function startSigns(app: App, active: Map<string, Active>, onPing: () => void): () => void {
+  const { db, queue, config } = app;
+
+  /** Those that are claimed ahead have not begun: they may lose their worker more often. */
+  async function markLong(): Promise<void> {
+    const long = app.runner.busyFor(BEGUN_MS).flatMap((job_id) => active.get(job_id) ?? []);
+    const unmarked = long.filter(({ isMarked }) => !isMarked);
+    if (unmarked.length === 0) return;
+    const ids = unmarked.map(({ job }) => job.id);
+    await db.write((tx) => markBegun(tx, queue.worker, ids));
+    for (const held of unmarked) held.isMarked = true;
+  }
+
+  async function ping(): Promise<void> {
+    if (active.size === 0) return;
+    // Only what it really has: what a broken connection left under its name is the rescuer's.
+    const mine = and(
+      sql`${jobs.state} = 'running' AND ${jobs.worker} = ${queue.worker}`,
+      inArray(jobs.id, [...active.keys()]),
+    );
+    await db.write(async (tx) => {
+      // What is being finished needs none, and waiting for it while holding others could be waiting for each other.
+      const held = await passingLocked(tx.select({ id: jobs.id }).from(jobs).where(mine));
+      const ids = held.map(({ id }) => id);
+      await tx.update(jobs).set({ last_ping: app.clock() }).where(inArray(jobs.id, ids));
+    });
+    // Another process may have been asked to cancel one.
+    const canceled = await db.read
+      .select({ id: jobs.id })
+      .from(jobs)
+      .where(and(mine, eq(jobs.cancel_requested, true)));
+    for (const { id } of canceled) active.get(id)?.controller.abort();
+  }
+
+  const marking = setInterval(() => {
+    markLong().catch((cause) =>
+      app.log.warn({ error: String(cause) }, "that jobs have begun could not be stored"),
+    );
+  }, BEGUN_MS);
+  const heartbeat = setInterval(
+    () => {
+      ping().catch((cause) =>
+        app.log.warn({ error: String(cause) }, "the worker's heartbeat could not be stored"),
+      );
+      onPing();
+    },
+    (config.lease_s * 1000) / PINGS_A_LEASE,
+  );
+  return () => {
+    clearInterval(marking);
+    clearInterval(heartbeat);
+  };
+}
