@@ -17,6 +17,14 @@ export interface Consumer {
   cancel(job_id: string): void;
 }
 
+/** Room in the worker for jobs that are being stored. Disposing it gives back what no job was handed over for. */
+export interface Reservation extends Disposable {
+  /** For how many jobs there is room, at most as many as were asked for. */
+  readonly places: number;
+  /** Hands over a job that is stored as running: it takes one of the places. */
+  hand(job: Job): void;
+}
+
 export interface Queue {
   /** The name that rows of this process's worker carry. */
   readonly worker: string;
@@ -25,15 +33,10 @@ export interface Queue {
   /** Whether there is a worker in this process. */
   hasWorker(): boolean;
   attach(consumer: Consumer | undefined): void;
-  /** Reserves room for a job of this tag; must be followed by `hand` or `giveBack`. */
-  reserve(tag: string): boolean;
-  /** Reserves room for as many of them as there is. @returns how many, each of which must be followed by the same */
-  reserveSome(tag: string, most: number): number;
-  hand(job: Job): void;
+  /** Reserves room for as many jobs of this tag as there is. @param most how many are wanted; 1 when left out */
+  reserve(tag: string, most?: number): Reservation;
   /** Hands over a job that no other worker could run, whether there is room or not. */
   handAnyway(job: Job): void;
-  /** @param some how much of what is reserved; 1 when left out */
-  giveBack(some?: number): void;
   /** There may be queued jobs that are due: said to the worker of this process, and to all others. */
   wake(): void;
   /** The same, said to the worker of this process alone. */
@@ -63,25 +66,29 @@ export function createQueue(worker: string, others: OtherWorkers, alone = false)
     attach(next) {
       consumer = next;
     },
-    reserve(tag) {
-      if (!consumer || consumer.room(tag) <= 0) return false;
-      reserved++;
-      return true;
-    },
-    reserveSome(tag, most) {
-      const some = Math.min(most, Math.max(0, consumer?.room(tag) ?? 0));
-      reserved += some;
-      return some;
-    },
-    hand(job) {
-      reserved--;
-      consumer?.take(job, false);
+    reserve(tag, most = 1) {
+      let left = Math.min(most, Math.max(0, consumer?.room(tag) ?? 0));
+      reserved += left;
+      return {
+        get places() {
+          return left;
+        },
+        hand(job) {
+          if (left > 0) {
+            left--;
+            reserved--;
+          }
+          consumer?.take(job, false);
+        },
+        [Symbol.dispose]() {
+          if (left === 0) return;
+          reserved -= left;
+          left = 0;
+          consumer?.wake();
+        },
+      };
     },
     handAnyway: (job) => consumer?.take(job, true),
-    giveBack(some = 1) {
-      reserved -= some;
-      consumer?.wake();
-    },
     wake() {
       consumer?.wake();
       others.wake();

@@ -70,3 +70,48 @@ test("kill -9 under load, restart: every acknowledged job completes, every answe
   process.kill(server.pid, "SIGTERM");
   expect(await server.process.exited).toBe(0);
 }, 180_000);
+
+test("a server that is killed soon after each start gives up no job that it had merely claimed", async () => {
+  const place = newPlace();
+  try {
+    let server = await place.serve();
+    const token = await setUp(server);
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const content = "export async function main(n: number) { await Bun.sleep(1); return n }";
+    await server.operator("/w/acme/scripts/create", { path: "u/ann/short", language: "bun", content });
+    const count = 1_920;
+    const ids: string[] = [];
+    for (let at = 0; at < count; at += 64) {
+      const posted = Array.from({ length: 64 }, async (_, n) => {
+        const url = `${server.url}/api/w/acme/jobs/run/p/u/ann/short?scheduled_in_secs=8`;
+        const response = await fetch(url, { method: "POST", headers, body: JSON.stringify({ n: at + n }) });
+        if (response.status !== 201) throw new Error(`${response.status} ${await response.text()}`);
+        return response.text();
+      });
+      ids.push(...(await Promise.all(posted)));
+    }
+    const crash = async () => {
+      process.kill(server.pid, "SIGKILL");
+      await server.process.exited;
+    };
+    await crash();
+    await Bun.sleep(8_000);
+    for (let kill = 0; kill < 5; kill++) {
+      server = await place.serve();
+      await Bun.sleep(60);
+      await crash();
+    }
+    server = await place.serve();
+    for (const [n, id] of ids.entries()) {
+      const job = await until(async () => {
+        const response = await fetch(`${server.url}/api/w/acme/jobs_u/completed/get/${id}`, { headers });
+        return response.status === 200
+          ? ((await response.json()) as { success: boolean; result: unknown })
+          : undefined;
+      }, `job ${id}`);
+      expect([id, job.success, job.result]).toEqual([id, true, n]);
+    }
+  } finally {
+    place.remove();
+  }
+}, 180_000);

@@ -28,27 +28,24 @@ export async function submitEqualJobs(
   refuseWhileDraining(app);
   requireTag(ctx, submission);
   const ids = Array.from({ length: count }, newJobId);
-  const room = submission.concurrency ? 0 : app.queue.reserveSome(submission.tag, count);
+  using room = app.queue.reserve(submission.tag, submission.concurrency ? 0 : count);
+  const direct = room.places;
   const now = app.clock();
-  const row = (direct: boolean) => toRow(ctx, submission, {}, { now, scheduled_for: now, direct });
+  const row = (isDirect: boolean) =>
+    toRow(ctx, submission, {}, { now, scheduled_for: now, direct: isDirect });
   const [running, queued] = [row(true), row(false)];
-  try {
-    await ctx.write(
-      { resource: submission.script_path ?? submission.kind, parameters: { jobs: String(count) } },
-      async (tx) => {
-        await refuseClosed(app, tx, running.workspace_id);
-        for (const job of [running, queued]) await keepSeals(app, tx, job, false);
-        await insertEqualJobs(tx, running, ids.slice(0, room));
-        await insertEqualJobs(tx, queued, ids.slice(room));
-        tx.afterCommit(() => {
-          for (const id of ids.slice(0, room)) app.queue.hand({ ...running, id });
-          if (room < count) app.queue.wake();
-        });
-      },
-    );
-  } catch (error) {
-    app.queue.giveBack(room);
-    throw error;
-  }
+  await ctx.write(
+    { resource: submission.script_path ?? submission.kind, parameters: { jobs: String(count) } },
+    async (tx) => {
+      await refuseClosed(app, tx, running.workspace_id);
+      for (const job of [running, queued]) await keepSeals(app, tx, job, false);
+      await insertEqualJobs(tx, running, ids.slice(0, direct));
+      await insertEqualJobs(tx, queued, ids.slice(direct));
+      tx.afterCommit(() => {
+        for (const id of ids.slice(0, direct)) room.hand({ ...running, id });
+        if (direct < count) app.queue.wake();
+      });
+    },
+  );
   return ids;
 }

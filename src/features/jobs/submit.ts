@@ -7,6 +7,7 @@ import { refuseWhileDraining } from "../../http/execute.ts";
 import { newJobId } from "../../lib/ids.ts";
 import { hasPlace } from "../../queue/concurrency.ts";
 import { insertJob } from "../../queue/driver.ts";
+import type { Reservation } from "../../queue/queue.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
 import type { Plan } from "../flows/run/plan.ts";
 import { beginFlow } from "../flows/run/runs.ts";
@@ -89,7 +90,10 @@ async function submitOnce(
   const now = app.clock();
   const scheduled_for = dueAt(options, now);
   const isDue = scheduled_for <= now;
-  const hand = wayToWorker(app, submission, isDue);
+  if (submission.delete_after_use && !app.queue.hasWorker())
+    throw new Unavailable("there is no worker here for a job that is kept nowhere");
+  using room = isDue && mayBeHanded(submission) ? app.queue.reserve(submission.tag) : undefined;
+  const hand = wayToWorker(app, submission, room);
   // A flow needs no slot to begin: its steps do.
   const flow = isDue && !submission.concurrency ? submission.flow : undefined;
   const direct = hand !== undefined || flow !== undefined;
@@ -109,7 +113,7 @@ async function submitOnce(
         const looking = refuseClosed(app, tx, job.workspace_id);
         if (looking) await looking;
         if (options.job_id !== undefined && !how.ownId) await refuseKnownId(tx, options.job_id);
-        if (hand === app.queue.handAnyway && !(await hasPlace(tx, job, now))) {
+        if (submission.delete_after_use && !(await hasPlace(tx, job, now))) {
           throw new Unavailable(
             `as many jobs as may run of ${job.concurrency_key} do already: try again later`,
           );
@@ -122,22 +126,25 @@ async function submitOnce(
       },
     );
   } catch (error) {
-    if (hand === app.queue.hand) app.queue.giveBack();
     plan?.abandon();
     throw error;
   }
   return job;
 }
 
+/** Whether a job that is due may go to this process's worker without being claimed, if there is room. */
+function mayBeHanded({ delete_after_use, flow, concurrency }: Submission): boolean {
+  return !delete_after_use && !flow && !concurrency;
+}
+
 /** How the job goes to this process's worker without being claimed; undefined when it has to be. */
-function wayToWorker(app: App, submission: Submission, due: boolean): ((job: Job) => void) | undefined {
-  if (submission.delete_after_use) {
-    if (!app.queue.hasWorker())
-      throw new Unavailable("there is no worker here for a job that is kept nowhere");
-    return app.queue.handAnyway;
-  }
-  if (submission.flow) return undefined;
-  return due && !submission.concurrency && app.queue.reserve(submission.tag) ? app.queue.hand : undefined;
+function wayToWorker(
+  app: App,
+  submission: Submission,
+  room: Reservation | undefined,
+): ((job: Job) => void) | undefined {
+  if (submission.delete_after_use) return app.queue.handAnyway;
+  return room && room.places > 0 ? room.hand : undefined;
 }
 
 /**

@@ -3,6 +3,7 @@ import { eq } from "drizzle-orm";
 import type { App } from "../../../context.ts";
 import type { Tx } from "../../../database/database.ts";
 import type { JobFinished } from "../../../events/events.ts";
+import type { Reservation } from "../../../queue/queue.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
 import { noteEnd } from "../../handlers/outbox.ts";
 import { cacheResult } from "../../jobs/cached-results.ts";
@@ -52,7 +53,7 @@ export class Plan {
   readonly #from: number | undefined;
   readonly #jobs: Job[] = [];
   /** Jobs that go to this process's worker after the commit. */
-  readonly #handed: Job[] = [];
+  readonly #handed: { job: Job; room: Reservation }[] = [];
   readonly #takenOver: Job[] = [];
   /** Jobs that do whether it has room or not. */
   readonly #bound: Job[] = [];
@@ -91,9 +92,11 @@ export class Plan {
     const now = this.#app.clock();
     if (job.scheduled_for > now || job.concurrency_key !== null || !accepting) return;
     const isBound = (here || queue.alone) && queue.hasWorker();
-    if (!isBound && !queue.reserve(job.tag)) return;
+    const room = isBound ? undefined : queue.reserve(job.tag);
+    if (room?.places === 0) return;
     Object.assign(job, { state: "running", worker: queue.worker, started_at: now, last_ping: now });
-    (isBound ? this.#bound : this.#handed).push(job);
+    if (room) this.#handed.push({ job, room });
+    else this.#bound.push(job);
   }
 
   /** An identity, which needs no process: it is stored as it ended. */
@@ -220,7 +223,7 @@ export class Plan {
   /** The plan is not carried out: places that were reserved are free again. */
   abandon(): void {
     this.#run.broken = true;
-    for (const _ of this.#handed) this.#app.queue.giveBack();
+    for (const { room } of this.#handed) room[Symbol.dispose]();
   }
 
   /** Whoever exchanges the workspace's key takes the version of runs that are stored; of this one there is nothing yet. */
@@ -257,7 +260,7 @@ export class Plan {
       relay.tell("early", id);
     }
     forgetResults(this.#run, this.#results);
-    for (const job of this.#handed) queue.hand(job);
+    for (const { job, room } of this.#handed) room.hand(job);
     for (const job of this.#bound) queue.handAnyway(job);
     if (this.#jobs.length > this.#handed.length + this.#bound.length) queue.wake();
     for (const { wake_at } of [...this.#begun.values(), ...this.#changed.values()]) {
