@@ -155,6 +155,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
         disk_mb: config.job_disk_mb,
       },
       sandbox: sandboxOf(config),
+      proxy_credentials: config.job_proxy_credentials === "on",
       tokensFor: createJobTokens(app),
       log: (level, message, fields) => log[level](fields ?? {}, message),
     });

@@ -143,6 +143,14 @@ export const SETTINGS = {
     default: 10,
     meaning: "seconds running jobs get to finish at shutdown before they go back to the queue",
   },
+  job_proxy_credentials: {
+    variable: "SVC_JOB_PROXY_CREDENTIALS",
+    kind: "text",
+    default: "off",
+    oneOf: ["on", "off"],
+    meaning:
+      "on gives scripts the user and password that http_proxy and https_proxy hold; else they get the rest",
+  },
   max_body_mb: {
     variable: "REQUEST_SIZE_LIMIT",
     kind: "number",

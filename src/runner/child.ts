@@ -24,6 +24,8 @@ export interface Child {
   readonly folder: string;
   /** Where its source is put, which it may only read. */
   readonly code: string;
+  /** Where it is at home, and what it knows of the machine. */
+  readonly base: Record<string, string>;
   readonly output: ChildOutput;
   /** What it became: workspace, version and identity; undefined while blank. */
   key: string | undefined;
@@ -53,6 +55,8 @@ export interface LaunchOptions {
   directory: string;
   guard: Guard;
   sandbox: Sandbox;
+  /** What of the server's environment it has. */
+  passed_on: Record<string, string>;
   /** What it is let at beside its own folders. */
   reach?: Reach;
   /** Most bytes of one message of the child. */
@@ -65,22 +69,6 @@ const DRAIN_MS = 1_000;
 /** This executable is the runtime of its children; what it would keep of their code in their folder goes with them. */
 const RUNTIME_ENVIRONMENT = { BUN_BE_BUN: "1", BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" };
 
-/** What every child may know of the machine. */
-const PASSED_ON = /^(PATH|TZ|LANG|LC_ALL|LC_CTYPE|https?_proxy|no_proxy|HTTPS?_PROXY|NO_PROXY)$/;
-
-/** Where a child is at home, and how it reaches the network; nothing else of the server's environment. */
-export function baseEnvironment(folder: string): Record<string, string> {
-  const environment: Record<string, string> = {
-    PATH: "/usr/local/bin:/usr/bin:/bin",
-    HOME: folder,
-    TMPDIR: folder,
-  };
-  for (const [name, value] of Object.entries(process.env)) {
-    if (value !== undefined && PASSED_ON.test(name)) environment[name] = value;
-  }
-  return environment;
-}
-
 /**
  * Starts a blank child. Everything that runs user code is started here and nowhere else.
  * @throws when the system refuses to start a process
@@ -91,7 +79,7 @@ export function launch(options: LaunchOptions): Child {
   const folder = join(place, "job");
   const code = join(place, "code");
   for (const path of [folder, code]) mkdirSync(path, { recursive: true, mode: 0o700 });
-  const environment = baseEnvironment(folder);
+  const base = { ...options.passed_on, HOME: folder, TMPDIR: folder };
   const output = new ChildOutput();
   let exited: ChildExit | undefined;
   let announceClosed!: () => void;
@@ -106,6 +94,7 @@ export function launch(options: LaunchOptions): Child {
     },
     folder,
     code,
+    base,
     output,
     key: undefined,
     tokens: undefined,
@@ -138,7 +127,7 @@ export function launch(options: LaunchOptions): Child {
   try {
     subprocess = Bun.spawn(sandbox.commandFor({ job: folder, code, reach }, program), {
       cwd: folder,
-      env: { ...environment, ...CHANNEL_ENVIRONMENT, ...RUNTIME_ENVIRONMENT },
+      env: { ...base, ...CHANNEL_ENVIRONMENT, ...RUNTIME_ENVIRONMENT },
       stdio: ["ignore", "pipe", "pipe", "pipe"],
       detached: true,
       onExit: ({ pid }, code, signal) => {

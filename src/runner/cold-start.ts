@@ -1,5 +1,5 @@
 /** A blank child becomes a script version: what it is told for that. */
-import { baseEnvironment, type Child, LoadFault, loadVersion } from "./child.ts";
+import { type Child, LoadFault, loadVersion } from "./child.ts";
 import type { Exec, Load } from "./protocol.ts";
 import type { RuntimeFiles } from "./runtime-files.ts";
 import { moduleName } from "./source-tree.ts";
@@ -62,7 +62,7 @@ function pythonExec(child: Child, runtime: RuntimeFiles, program: string | undef
     t: "exec",
     program,
     argv: [program, "-u", runtime.python],
-    environment: { LANG: "C.UTF-8", ...baseEnvironment(child.folder) },
+    environment: { LANG: "C.UTF-8", ...child.base },
     keep_channel: true,
   };
 }

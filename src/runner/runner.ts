@@ -10,6 +10,7 @@ import { type Child, launch } from "./child.ts";
 import { type Guard, startGuard } from "./guard.ts";
 import { JobRun } from "./job-run.ts";
 import { createPackageStore, pythonOf } from "./packages/store.ts";
+import { passedOn } from "./passed-on.ts";
 import { removeFolder } from "./remove-folder.ts";
 import { type RuntimeFiles, writeRuntimeFiles } from "./runtime-files.ts";
 import { createRest } from "./sandbox/rest.ts";
@@ -63,6 +64,7 @@ export function createRunner(options: RunnerOptions): Runner {
     runTool,
   });
   const files = versionFiles(directory, packages);
+  const passed_on = passedOn(options.proxy_credentials);
   const idle = new Map<string, Child[]>();
   const blank: Child[] = [];
   const children = new Set<Child>();
@@ -86,7 +88,15 @@ export function createRunner(options: RunnerOptions): Runner {
 
   function start(reach: Reach = {}): Child {
     const max_message_bytes = maxMessageBytes(options.max_result_bytes);
-    const child = launch({ runtime, directory, guard, sandbox, reach, max_message_bytes });
+    const child = launch({
+      runtime,
+      directory,
+      guard,
+      sandbox,
+      passed_on,
+      reach,
+      max_message_bytes,
+    });
     started_total++;
     children.add(child);
     return child;

@@ -2,7 +2,7 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { baseEnvironment, type Child, ChildEnded, type ChildExit, LoadFault } from "./child.ts";
+import { type Child, ChildEnded, type ChildExit, LoadFault } from "./child.ts";
 import type { Exec } from "./protocol.ts";
 import type { RunOutcome, RunRequest } from "./types.ts";
 
@@ -42,7 +42,7 @@ export async function runShell({
       t: "exec",
       program,
       argv: ["bash", file],
-      ...started({ ...baseEnvironment(child.folder), ...environment }, values),
+      ...started({ ...child.base, ...environment }, values),
       keep_channel: false,
     });
   });

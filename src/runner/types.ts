@@ -190,6 +190,8 @@ export interface RunnerOptions {
   pythonIndex: () => PythonIndex;
   limits: JobLimits;
   sandbox: SandboxChoice;
+  /** Whether scripts get the credentials in the URLs of the server's proxies. */
+  proxy_credentials: boolean;
   tokensFor: (child: { workspace_id: string; permissioned_as: string; email: string }) => ChildTokens;
   /** One line for the operator's log. */
   log: (

@@ -41,7 +41,7 @@ process.on("uncaughtException", (cause) => faults.push(String(cause)));
 process.on("unhandledRejection", (cause) => faults.push(String(cause)));
 refuseCall(EPOLL_CTL, ENOMEM);
 
-const child = launch({ runtime, directory, guard, sandbox, max_message_bytes: 1_000_000 });
+const child = launch({ runtime, directory, guard, sandbox, passed_on: {}, max_message_bytes: 1_000_000 });
 const said = await nextMessage(child, "blank").catch((cause) => String(cause));
 await child.destroy();
 console.log(JSON.stringify({ said, watched: watched.size, faults }));

@@ -1,4 +1,6 @@
+import { availableParallelism } from "node:os";
 import { BadRequest } from "../../errors.ts";
+import { createSlots } from "../../lib/slots.ts";
 import { type Parameter, type ScriptAnalysis, SyntaxFault, toArgumentsSchema } from "../types.ts";
 import inspector from "./inspect.py" with { type: "text" };
 import { readStated, requirementsOf } from "./requirements.ts";
@@ -16,6 +18,12 @@ interface Inspection {
   warning: string | null;
 }
 
+/** Reading takes a processor's time: more interpreters at once than there are processors only take memory. */
+const interpreters = createSlots(Math.min(4, availableParallelism()));
+
+/** One that takes longer must not hold the others up. */
+const READ_LIMIT_MS = 30_000;
+
 /** The signatures of `main` (or another function) and `preprocessor`, read by Python's own parser. */
 export async function analysePython(content: string, entrypoint = "main"): Promise<ScriptAnalysis> {
   const python = Bun.which("python3");
@@ -27,14 +35,21 @@ export async function analysePython(content: string, entrypoint = "main"): Promi
       },
     );
   }
+  return interpreters.run(() => read(python, content, entrypoint));
+}
+
+async function read(python: string, content: string, entrypoint: string): Promise<ScriptAnalysis> {
   const stated = readStated(content);
   const child = Bun.spawn([python, "-I", "-c", inspector, entrypoint, stated.python ?? ""], {
     stdin: new TextEncoder().encode(content),
     stdout: "pipe",
     stderr: "pipe",
+    timeout: READ_LIMIT_MS,
     env: { PYTHONIOENCODING: "utf-8", PATH: process.env.PATH ?? "" },
   });
   const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  if (child.signalCode !== null)
+    throw new BadRequest(`python3 could not read the script within ${READ_LIMIT_MS / 1000} s`);
   if (code !== 0) throw new BadRequest(`python3 could not read the script: ${err.trim().split("\n").at(-1)}`);
   const found = JSON.parse(out) as Inspection;
   if (found.error) throw new SyntaxFault(found.error.line, found.error.column, found.error.message);
