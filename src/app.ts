@@ -17,6 +17,7 @@ import { startFlowWaker } from "./features/flows/run/waker.ts";
 import { operations } from "./features/index.ts";
 import { startCaretaker } from "./features/instance/caretaker.ts";
 import { followOtherServers } from "./features/jobs/elsewhere.ts";
+import { endWaits } from "./features/jobs/wait.ts";
 import { pythonIndexOf } from "./features/settings/python-index.ts";
 import { openSettings } from "./features/settings/store.ts";
 import { createJobTokens } from "./features/tokens/job-tokens.ts";
@@ -72,6 +73,8 @@ export interface RunningApp {
   setupPath: () => Promise<string | undefined>;
   /** Where the server can be reached, once that is known, and where by what runs on this machine. */
   listenAt: (url: string, internal?: string) => void;
+  /** Sets what is done when running jobs have ended or were put back, and the database is still there. */
+  onDrained: (then: () => Promise<void>) => void;
   stop: () => Promise<void>;
 }
 
@@ -106,6 +109,8 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
   app.urls = urlsOf(app, "");
   app.meters = createMeters();
   app.accepting = true;
+  app.leaving = false;
+  let drained = async () => {};
   const started: (() => Promise<void>)[] = [() => db.close()];
   const stopStarted = async () => {
     for (const stop of started.reverse()) await stop();
@@ -188,6 +193,10 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
           : { claimed: ofServer, handed: ofServer },
       );
       await worker.start();
+      started.push(async () => {
+        endWaits(app);
+        await drained();
+      });
       started.push(() => worker.stop(config.drain_s * 1000));
 
       if (!isCommand) {
@@ -252,7 +261,11 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
     listenAt(url, internal = url) {
       app.urls = urlsOf(app, url, internal);
     },
+    onDrained(then) {
+      drained = then;
+    },
     stop() {
+      app.leaving = true;
       app.accepting = false;
       stopping ??= stopStarted();
       return stopping;

@@ -143,6 +143,13 @@ export const SETTINGS = {
     default: 10,
     meaning: "seconds running jobs get to finish at shutdown before they go back to the queue",
   },
+  drain_delay_s: {
+    variable: "SVC_DRAIN_DELAY_S",
+    kind: "number",
+    default: 0,
+    meaning:
+      "seconds at shutdown in which health fails and all else goes on, for load balancers to send calls elsewhere",
+  },
   job_proxy_credentials: {
     variable: "SVC_JOB_PROXY_CREDENTIALS",
     kind: "text",

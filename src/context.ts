@@ -29,6 +29,8 @@ export interface App {
   readonly instanceKey: Uint8Array;
   /** False while the server drains: no new jobs. */
   accepting: boolean;
+  /** True from when the server is told to stop: connections are closed after their answer, and health fails. */
+  leaving: boolean;
 }
 
 /** What is known of a token, before any workspace is looked at. */

@@ -69,6 +69,12 @@ export class TooManyRequests extends SvcError {
 /** The server is draining or has no room for this call now. */
 export class Unavailable extends SvcError {
   override readonly name: string = "Unavailable";
+  /** The job that the call was about, which goes on. */
+  readonly job_id: string | undefined;
+  constructor(message: string, options: { cause?: unknown; hint?: string; job_id?: string } = {}) {
+    super(message, options);
+    this.job_id = options.job_id;
+  }
 }
 /** The disk or the database's quota is full: nothing was stored. */
 export class StorageFull extends SvcError {
@@ -77,6 +83,10 @@ export class StorageFull extends SvcError {
 /** A synchronous call waited as long as the instance allows. */
 export class WaitTimeout extends SvcError {
   override readonly name: string = "WaitTimeout";
+}
+/** The caller hung up before there was an answer: nobody reads this one. */
+export class CallerGone extends SvcError {
+  override readonly name: string = "CallerGone";
 }
 /** The service itself failed; the message is safe to show, the cause goes to the log. */
 export class Internal extends SvcError {

@@ -18,6 +18,9 @@ export interface RunningServer extends RunningApp {
 /** Name of the socket below the data directory; mode 0600: whoever can open it is the operator. */
 export const SOCKET = "svc.sock";
 
+/** How long requests under way at shutdown have for their answers; a stream would go on for ever. */
+const LEAVE_MS = 1_000;
+
 /** The server itself says when a body is too long. */
 const ANY_BODY = { maxRequestBodySize: Number.MAX_SAFE_INTEGER };
 
@@ -57,10 +60,15 @@ export async function startServer(config: Config, role: "all" | "worker" = "all"
         },
       });
     const stopApp = running.stop;
+    // What is asked of the database meanwhile must be answered while it is there.
+    running.onDrained(() => Promise.all([listener.leave(), forJobs?.leave()]).then(() => {}));
     return {
       ...running,
       url,
       async stop() {
+        app.leaving = true;
+        // Balancers see that health fails, and send their calls elsewhere; those that still come are answered.
+        await Bun.sleep(config.drain_delay_s * 1000);
         await renewal?.stop();
         await stopApp();
         await listener.close();
@@ -83,6 +91,8 @@ export interface Listener {
    * @throws when that cannot be: then it goes on with the one before
    */
   renew(certificate: Certificate): Promise<void>;
+  /** Takes no more connections, and resolves when all requests are answered, or after a moment. */
+  leave(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -113,6 +123,10 @@ export async function listen(
         await reopen(shown);
         throw cause;
       }
+    },
+    async leave() {
+      const answered = Promise.all(all.map((each) => each.close(false)));
+      await Promise.race([answered, Bun.sleep(LEAVE_MS)]);
     },
     async close() {
       await Promise.all(all.map((each) => each.close(true)));

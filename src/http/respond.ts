@@ -4,7 +4,11 @@ import type { Responds } from "./operation.ts";
 
 /** Status of each class, and what existing clients of the interface read at the beginning of an error's text. */
 const KINDS: [
-  kind: typeof errors.SvcError | typeof errors.TooManyRequests | typeof errors.MethodNotAllowed,
+  kind:
+    | typeof errors.SvcError
+    | typeof errors.TooManyRequests
+    | typeof errors.MethodNotAllowed
+    | typeof errors.Unavailable,
   status: number,
   prefix: string,
 ][] = [
@@ -18,6 +22,7 @@ const KINDS: [
   [errors.PayloadTooLarge, 413, "Payload too large"],
   [errors.IdempotencyKeyReused, 422, "Unprocessable"],
   [errors.TooManyRequests, 429, "Too many requests"],
+  [errors.CallerGone, 499, "Client closed request"],
   [errors.Internal, 500, "Internal"],
   [errors.WaitTimeout, 500, "Internal"],
   [errors.Unavailable, 503, "Unavailable"],
@@ -54,7 +59,10 @@ export function errorResponse(error: unknown, accept: string | null): Response {
   const headers: Record<string, string> = { "svc-error": shape.name };
   if (error instanceof errors.TooManyRequests) headers["retry-after"] = String(error.retry_after_s);
   if (error instanceof errors.MethodNotAllowed) headers.allow = error.allow;
-  if (error instanceof errors.Unavailable) headers["retry-after"] = "1";
+  if (error instanceof errors.Unavailable) {
+    headers["retry-after"] = "1";
+    if (error.job_id !== undefined) headers["svc-job-id"] = error.job_id;
+  }
   if (shape.status === 401) headers["www-authenticate"] = "Bearer";
   if (accept?.includes("application/problem+json")) {
     headers["content-type"] = "application/problem+json";

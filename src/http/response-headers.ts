@@ -31,6 +31,7 @@ export function finisher(app: App, proxies: Proxies, op: Operation | undefined) 
     const { headers } = response;
     headers.set("x-content-type-options", "nosniff");
     headers.set("x-request-id", id);
+    if (app.leaving) headers.set("connection", "close");
     if (isOpen) open(headers);
     else guard(headers);
     if (byAnyMethod) openWide(headers);

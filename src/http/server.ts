@@ -1,7 +1,7 @@
 /** Mounts operations on h3. Knows no feature: what it must ask one is handed in as hooks. */
 import { H3 } from "h3";
 import type { App, Identity } from "../context.ts";
-import { BadRequest, SvcError } from "../errors.ts";
+import { BadRequest, CallerGone, SvcError } from "../errors.ts";
 import { readToken, type Site } from "./credentials.ts";
 import { authorize, execute, type Hooks } from "./execute.ts";
 import { createFrontDoor, type FrontDoor } from "./front-door.ts";
@@ -146,7 +146,7 @@ function toHandler(
       if (!op.ownWrites) await app.db.settled();
       response = successResponse(op.responds, value);
     } catch (thrown) {
-      const error = isTooDeep(thrown) ? new BadRequest("the input is nested too deeply") : thrown;
+      const error = toError(thrown, request);
       logFailure(app, op, id, error);
       // A refused flush is told to whoever wrote; this call has an error of its own to tell.
       await app.db.settled()?.catch(() => {});
@@ -185,6 +185,15 @@ function accessLog(app: App, op: Operation) {
     const fields = { request_id, method: request.method, route, status, workspace, job, address };
     app.log.debug({ ...fields, ms: Math.round(ms * 100) / 100 }, "request");
   };
+}
+
+/** What is answered, where a failure of ours is really the caller's. */
+function toError(thrown: unknown, request: Request): unknown {
+  if (isTooDeep(thrown)) return new BadRequest("the input is nested too deeply");
+  // A body that is read after its sender has gone.
+  if (request.signal.aborted && (thrown as Error | undefined)?.name === "AbortError")
+    return new CallerGone("the connection was closed before the body had come", { cause: thrown });
+  return thrown;
 }
 
 /** A stack overflow: only what a caller sent can be that deep. */

@@ -67,7 +67,7 @@ describe.skipIf(!canMount())("while no process can be started", () => {
     await until(async () => (await health()).failing.includes("processes") || undefined, "health to tell");
     const { checks } = (await server.operator("GET", "/health")).json();
     expect(checks.find(({ name }: { name: string }) => name === "processes").detail).toMatch(
-      /^no process can be started for a job: (ENOSPC|EACCES)/,
+      /^cannot be started for jobs: (ENOSPC|EACCES)/,
     );
     const rows = () =>
       server.server.app.db.read.select().from(jobs).where(eq(jobs.script_path, "u/admin/two"));

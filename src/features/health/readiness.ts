@@ -1,4 +1,7 @@
-/** Whether this server can do its work now, and what is in the way. Cheap: the answer serves all who ask within a second. */
+/**
+ * Whether this server can do its work now, and what is in the way. Cheap: what the database says serves all who ask within
+ * a second.
+ */
 import { statfs } from "node:fs/promises";
 import type { App } from "../../context.ts";
 import { type Amiss, migrationsAmiss } from "../../database/migrate.ts";
@@ -25,36 +28,35 @@ export interface Readiness {
 
 interface Kept {
   at: number;
-  answer: Promise<Readiness>;
+  answer: Promise<Check[]>;
 }
 
 const keptOf = perApp<App, { last: Kept | undefined }>(() => ({ last: undefined }));
 
-export function readiness(app: App): Promise<Readiness> {
+export async function readiness(app: App): Promise<Readiness> {
+  const checks = [...(await ofDatabase(app)), processes(app), acceptance(app)];
+  return { ready: checks.every((check) => check.ok), checks };
+}
+
+function ofDatabase(app: App): Promise<Check[]> {
   const kept = keptOf(app);
   const now = performance.now();
-  if (!kept.last || now - kept.last.at > KEPT_MS) kept.last = { at: now, answer: look(app) };
+  if (!kept.last || now - kept.last.at > KEPT_MS) kept.last = { at: now, answer: databaseChecks(app) };
   return kept.last.answer;
 }
 
-async function look(app: App): Promise<Readiness> {
-  const checks = await databaseChecks(app);
-  const shortage = app.runner.shortage();
-  checks.push({
-    name: "processes",
-    ok: shortage === undefined,
-    detail:
-      shortage === undefined
-        ? "processes for jobs can be started"
-        : `no process can be started for a job: ${shortage}`,
-  });
-  const accepting = app.accepting;
-  checks.push({
-    name: "accepting",
-    ok: accepting,
-    detail: accepting ? "takes jobs" : "the server is shutting down and takes no new jobs",
-  });
-  return { ready: checks.every((check) => check.ok), checks };
+function processes({ runner }: App): Check {
+  const shortage = runner.shortage();
+  const detail =
+    shortage === undefined ? "can be started for jobs" : `cannot be started for jobs: ${shortage}`;
+  return { name: "processes", ok: shortage === undefined, detail };
+}
+
+function acceptance({ accepting, leaving }: App): Check {
+  const check = (ok: boolean, detail: string): Check => ({ name: "accepting", ok, detail });
+  if (!accepting) return check(false, "the server is shutting down and takes no new jobs");
+  if (leaving) return check(false, "the server is about to shut down: send it no more calls");
+  return check(true, "takes jobs");
 }
 
 async function databaseChecks(app: App): Promise<Check[]> {

@@ -1,6 +1,6 @@
 /** Waiting for a job's end: event-driven, never by polling. */
-import type { App, WorkspaceContext } from "../../context.ts";
-import { Conflict, Unavailable, WaitTimeout } from "../../errors.ts";
+import type { App, Context, WorkspaceContext } from "../../context.ts";
+import { CallerGone, Conflict, Unavailable, WaitTimeout } from "../../errors.ts";
 import type { JobFinished } from "../../events/events.ts";
 import { newJobId } from "../../lib/ids.ts";
 import { perApp } from "../../lib/per-app.ts";
@@ -10,7 +10,7 @@ import { cancelJob } from "./service.ts";
 import type { RunOptions, Submission } from "./submission.ts";
 import { submitJob } from "./submit.ts";
 
-type End = JobFinished | "timeout" | "hangup";
+type End = JobFinished | "timeout" | "hangup" | "shutdown";
 
 /** One synchronous call that waits. */
 interface Wait {
@@ -57,7 +57,7 @@ function look(watch: Watch): void {
  *
  * With an idempotency key they do not: whoever lost the connection asks again with the same key, and is answered with
  * the end of the job that is there already.
- * @throws WaitTimeout; Unavailable when too many calls wait, IdempotencyKeyReused
+ * @throws WaitTimeout, CallerGone; Unavailable when too many calls wait or the server ends first; IdempotencyKeyReused
  */
 export async function submitAndWait(
   ctx: WorkspaceContext,
@@ -142,6 +142,8 @@ async function waitFor(
     if (other !== undefined) return await waitForJob(ctx, other);
     const end = await ended;
     if (typeof end === "object") return end;
+    if (end === "shutdown") throw goesOnElsewhere(ctx, id);
+    if (end === "hangup" && leave === "go on") throw new CallerGone(`nobody waits for job ${id} any more`);
     if (leave === "go on") {
       throw new WaitTimeout(
         `timeout after ${seconds}s: job ${id} is still running; ask again with the same Idempotency-Key`,
@@ -149,6 +151,7 @@ async function waitFor(
     }
     const reason = end === "timeout" ? `timeout after ${seconds}s` : "http connection broke";
     await cancelAbandoned(ctx, id, reason);
+    if (end === "hangup") throw new CallerGone(`${reason}: the job was canceled`);
     throw new WaitTimeout(`${reason}: the job was canceled`);
   } finally {
     watch.waits.delete(wait);
@@ -167,6 +170,22 @@ export function refuseWhenFull(app: App): void {
   if (watchOf(app).waits.size < workers + max_waiting_calls) return;
   throw new Unavailable(
     `${max_waiting_calls} synchronous calls wait for a free slot already: try again later`,
+  );
+}
+
+/** Ends the waits for jobs that do not end here any more: they were put back in the queue. */
+export function endWaits(app: App): void {
+  for (const wait of watchOf(app).waits) wait.settle("shutdown");
+}
+
+function goesOnElsewhere(ctx: WorkspaceContext, id: string): Unavailable {
+  const { workspace_id } = ctx.caller.member;
+  return new Unavailable(
+    `the server shuts down before job ${id} has ended: it runs on another server, or after the restart`,
+    {
+      job_id: id,
+      hint: `ask for its result: GET /api/w/${workspace_id}/jobs_u/completed/get_result_maybe/${id}`,
+    },
   );
 }
 
