@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { serve as h3serve } from "h3";
 import { createApp, type RunningApp } from "./app.ts";
 import type { Config } from "./config.ts";
+import { noRoomAtStart } from "./database/connect.ts";
 import { BadRequest } from "./errors.ts";
 import { raiseAlert } from "./features/alerts/service.ts";
 import { type Certificate, readCertificate, watchCertificate } from "./http/certificate.ts";
@@ -29,9 +30,17 @@ const MAX_SOCKET_PATH = 103;
 
 /**
  * Starts a server and resolves once it answers. A worker answers as well: the jobs it runs call it.
- * @throws BadRequest when the directory is in use or the port is taken
+ * @throws BadRequest when the directory is in use or the port is taken, StorageFull when its disk is full
  */
 export async function startServer(config: Config, role: "all" | "worker" = "all"): Promise<RunningServer> {
+  try {
+    return await open(config, role);
+  } catch (cause) {
+    throw noRoomAtStart(config.data_dir, cause) ?? cause;
+  }
+}
+
+async function open(config: Config, role: "all" | "worker"): Promise<RunningServer> {
   // What is wrong with these is told before anything is opened.
   const certificate = readCertificate(config);
   trustProxies(config.trusted_proxies);
@@ -102,13 +111,13 @@ export async function listen(
   fetch: RunningApp["fetch"],
   certificate?: Certificate,
 ): Promise<Listener> {
-  let current = await open(config, fetch, certificate);
+  let current = await openListener(config, fetch, certificate);
   const url = current.url!.replace(/\/$/, "");
   const port = Number(new URL(url).port) || config.port;
   const all = [current];
   let shown = certificate;
   async function reopen(shows: Certificate | undefined): Promise<void> {
-    current = await open({ host: config.host, port }, fetch, shows);
+    current = await openListener({ host: config.host, port }, fetch, shows);
     all.push(current);
     shown = shows;
   }
@@ -134,7 +143,7 @@ export async function listen(
   };
 }
 
-async function open(
+async function openListener(
   { host, port }: Pick<Config, "host" | "port">,
   fetch: RunningApp["fetch"],
   certificate: Certificate | undefined,

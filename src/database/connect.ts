@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { BadRequest, Unavailable } from "../errors.ts";
+import { BadRequest, StorageFull, Unavailable } from "../errors.ts";
 import type { Database } from "./database.ts";
 import { isOutage } from "./failure.ts";
 import { dialect } from "./kit.ts";
@@ -60,6 +60,22 @@ export function outageAtStart(
 ): Unavailable | undefined {
   if (database_url === undefined || !isOutage(thrown)) return undefined;
   return outageAt(database_url, thrown);
+}
+
+/** The system's and SQLite's names for a disk that nothing can be written to. */
+const NO_ROOM = /^(ENOSPC|EDQUOT|EROFS|SQLITE_FULL|SQLITE_READONLY|SQLITE_IOERR)/;
+
+/** What a process says that cannot begin because there is no room for its files; undefined for other causes. */
+export function noRoomAtStart(data_dir: string, thrown: unknown): StorageFull | undefined {
+  for (let at = thrown; at instanceof Error; at = at.cause) {
+    const { code } = at as { code?: unknown };
+    if (typeof code !== "string" || !NO_ROOM.test(code)) continue;
+    return new StorageFull(`the data directory ${data_dir} cannot be written to: ${at.message}`, {
+      cause: thrown,
+      hint: "free some space on its disk, or choose another folder with --data-dir (SVC_DATA_DIR)",
+    });
+  }
+  return undefined;
 }
 
 /** @param url of the database, whose user and password are told to nobody */

@@ -4,6 +4,7 @@
  */
 import type { SQL } from "drizzle-orm";
 import type { BaseSQLiteDatabase } from "drizzle-orm/sqlite-core";
+import { StorageFull } from "../errors.ts";
 import { BATCH, Histogram, SECONDS } from "../lib/meters.ts";
 import type { Dialect } from "./kit.ts";
 
@@ -85,6 +86,8 @@ export interface CommitStats {
   batch: Histogram;
   seconds: Histogram;
   broken: Error | undefined;
+  /** When a write last found no room, in milliseconds of `performance.now()`. */
+  full_at: number | undefined;
 }
 
 /** Figures of a database that has just been opened. */
@@ -95,7 +98,13 @@ export function newCommitStats(): CommitStats {
     batch: new Histogram(BATCH),
     seconds: new Histogram(SECONDS),
     broken: undefined,
+    full_at: undefined,
   };
+}
+
+/** Counts what a write failed with. */
+export function countFailure(stats: CommitStats, error: unknown): void {
+  if (error instanceof StorageFull) stats.full_at = performance.now();
 }
 
 /** Counts a commit that began at `began`, milliseconds of `performance.now()`. */

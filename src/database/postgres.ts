@@ -11,6 +11,7 @@ import { drizzle } from "drizzle-orm/pg-proxy";
 import { BadRequest, Internal, StorageFull, SvcError } from "../errors.ts";
 import {
   countCommit,
+  countFailure,
   type Database,
   newCommitStats,
   type Queries,
@@ -167,7 +168,9 @@ export function openPostgres(options: PostgresOptions): Database {
       ended.promise.catch(() => {});
       ended.reject(cause);
       await committed?.catch(() => {});
-      throw toStorageError(cause);
+      const error = toStorageError(cause);
+      countFailure(counters, error);
+      throw error;
     }
   }
 

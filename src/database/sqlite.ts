@@ -18,6 +18,7 @@ import { drizzle } from "drizzle-orm/bun-sqlite";
 import { Internal, StorageFull, type SvcError } from "../errors.ts";
 import {
   countCommit,
+  countFailure,
   type Database,
   newCommitStats,
   type Queries,
@@ -163,6 +164,7 @@ export function openSqlite(options: SqliteOptions): Database {
     } catch (cause) {
       if (writer.inTransaction) rollback.run();
       const error = toStorageError(cause);
+      countFailure(counters, error);
       for (const pending of batch) pending.reject(error);
       return;
     }
@@ -185,6 +187,7 @@ export function openSqlite(options: SqliteOptions): Database {
       rollbackTo.run();
       release.run();
       const error = toStorageError(cause);
+      countFailure(counters, error);
       settled.push(() => pending.reject(error));
     }
   }

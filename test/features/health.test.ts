@@ -36,6 +36,7 @@ describe("/api/health", () => {
       const { checks, details } = (await ask("GET", "/health")).json();
       expect(checks.map((check: { name: string }) => check.name)).toEqual([
         "database",
+        "storage",
         "migrations",
         "processes",
         "accepting",

@@ -1,7 +1,8 @@
 /** Writes and reads a backup file as a stream: neither ever holds more than a row or a piece of it. */
 import { createReadStream, type WriteStream } from "node:fs";
-import { open, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { open, readdir, rename, rm } from "node:fs/promises";
+import { hostname } from "node:os";
+import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
@@ -34,7 +35,8 @@ export async function writeBackupFile(
   header: Header,
   lines: AsyncIterable<Line>,
 ): Promise<Omit<End, "sha256"> & { bytes: number }> {
-  const temporary = `${path}.${randomText(8)}.part`;
+  await removeLeftBehind(dirname(path));
+  const temporary = `${path}.${hostname()}-${process.pid}-${randomText(8)}.part`;
   const first = encodeHeader(header);
   const hash = new Bun.CryptoHasher("sha256").update(first);
   const end = { rows: 0, files: 0 };
@@ -69,6 +71,25 @@ export async function writeBackupFile(
     await rm(temporary, { force: true });
     if ((cause as NodeJS.ErrnoException).code !== "ENOSPC") throw cause;
     throw new StorageFull(`there is no room for ${path}: no backup was made`, { cause });
+  }
+}
+
+/** Removes what backups of this machine have left that were killed: it may hold the instance key. */
+async function removeLeftBehind(folder: string): Promise<void> {
+  const mark = `.${hostname()}-`;
+  for (const name of await readdir(folder).catch(() => [])) {
+    const end = name.slice(name.lastIndexOf(mark) + mark.length);
+    const [, pid] = (name.includes(mark) && /^(\d+)-\w{8}\.part$/.exec(end)) || [];
+    if (pid !== undefined && !isAlive(Number(pid))) await rm(join(folder, name), { force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (cause) {
+    return (cause as NodeJS.ErrnoException).code !== "ESRCH";
   }
 }
 

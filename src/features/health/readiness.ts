@@ -14,8 +14,13 @@ const PATIENCE_MS = 3_000;
 /** Nearly full: less than this much, in bytes, is free below the data directory. */
 const LOW_DISK = 500_000_000;
 
+/** A write that found no room counts for so long. */
+const FULL_MS = 10_000;
+/** With less than this, in bytes, there is no room for more. */
+const NO_ROOM = 8_000_000;
+
 export interface Check {
-  name: "database" | "migrations" | "processes" | "accepting";
+  name: "database" | "storage" | "migrations" | "processes" | "accepting";
   ok: boolean;
   /** What is wrong, or a figure. */
   detail: string;
@@ -68,6 +73,7 @@ async function databaseChecks(app: App): Promise<Check[]> {
     const ms = (performance.now() - began).toFixed(1);
     return [
       { name: "database", ok: true, detail: `${app.db.dialect} answers in ${ms} ms` },
+      await storage(app),
       {
         name: "migrations",
         ok: amiss.missing.length + amiss.unknown.length === 0,
@@ -78,6 +84,23 @@ async function databaseChecks(app: App): Promise<Check[]> {
     const said = ((cause as Error).cause as Error | undefined)?.message ?? (cause as Error).message;
     return [{ name: "database", ok: false, detail: `the database does not answer: ${said}` }];
   }
+}
+
+/** Whether writes find room, as far as they have told lately; and none do while the disk has nothing left. */
+async function storage(app: App): Promise<Check> {
+  const { full_at } = app.db.stats();
+  const fine: Check = { name: "storage", ok: true, detail: "writes find room" };
+  if (full_at === undefined) return fine;
+  const isRecent = performance.now() - full_at < FULL_MS;
+  const free = app.db.dialect === "sqlite" ? await freeBytes(app) : undefined;
+  if (!isRecent && (free === undefined || free > NO_ROOM)) return fine;
+  const detail = "writes are refused: the disk, or the database's size limit, is full";
+  return { name: "storage", ok: false, detail };
+}
+
+async function freeBytes(app: App): Promise<number | undefined> {
+  const disk = await statfs(app.config.data_dir).catch(() => undefined);
+  return disk && disk.bavail * disk.bsize;
 }
 
 function ofMigrations({ missing, unknown, newer }: Amiss): string {
@@ -97,8 +120,7 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
 
 /** What only whoever runs the instance is told. */
 export async function details(app: App) {
-  const disk = await statfs(app.config.data_dir).catch(() => undefined);
-  const free = disk && disk.bavail * disk.bsize;
+  const free = await freeBytes(app);
   return {
     version: VERSION,
     uptime_s: Math.floor(process.uptime()),
