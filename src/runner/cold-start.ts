@@ -38,10 +38,17 @@ export async function startVersion({ child, request, runtime, file, python }: Co
       preprocessor_parameters: version.preprocessor_parameters,
       environment: firstEnvironment(request, child),
       once: version.isolation === "fresh",
+      requests: mayRequest(version),
     },
     version.language === "python3" ? pythonExec(child, runtime, python) : undefined,
   );
   child.environment = request.environment;
+}
+
+/** Imports of the module itself, or of packages, which may have it. */
+function mayRequest({ language, content, lock }: RunnableVersion): boolean {
+  const isScript = language === "bun" || language === "nativets";
+  return isScript && (Boolean(lock?.trim()) || /["'](node:)?https?["']/.test(content));
 }
 
 function fileOf(

@@ -22,6 +22,8 @@ export interface Load {
   nonce: string;
   /** It takes one job. */
   once: boolean;
+  /** Its code, or that of its packages, may make requests through `node:http`. */
+  requests: boolean;
 }
 
 /** To a blank child: become another program. Arguments and environment are the whole of what it gets. */

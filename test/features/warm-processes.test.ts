@@ -108,6 +108,21 @@ def main(desk: str):
     );
     for (const n of [1, 2, 3]) expect(await call("u/admin/keeps")).toEqual([n, 200, 200, 200]);
     await script(
+      "bun",
+      "u/admin/keeps_http",
+      `import * as http from "node:http";
+      const headers = { Authorization: "Bearer " + process.env.WM_TOKEN };
+      let runs = 0;
+      const get = (options: object) => new Promise((resolve, reject) => {
+        const url = process.env.BASE_INTERNAL_URL + "${whoami}";
+        const request = http.request(url, options, (answer) => resolve(answer.resume().statusCode)).on("error", reject);
+        if (!("headers" in options)) request.setHeader("authorization", headers.Authorization);
+        request.end();
+      });
+      export const main = async () => [++runs, await get({ headers }), await get({})];`,
+    );
+    for (const n of [1, 2, 3]) expect(await call("u/admin/keeps_http")).toEqual([n, 200, 200]);
+    await script(
       "python3",
       "u/admin/keeps_py",
       `import os, urllib.request

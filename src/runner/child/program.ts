@@ -13,7 +13,7 @@ import { emptyFolder, hasFiles } from "./folder.ts";
 import { markEnd } from "./output.ts";
 import { drain, isStream, toJson } from "./result.ts";
 import { hasLeftovers } from "./system.ts";
-import { useToken } from "./token.ts";
+import { renewInNodeHttp, useToken } from "./token.ts";
 
 /** How long an orphan waits for the watchdog before it ends by itself. */
 const ORPHAN_MS = 5_000;
@@ -24,6 +24,7 @@ let loaded: { module: Record<string, unknown>; load: Load } | undefined;
 /** Takes no second job: it would not find the files that loading the script has left. */
 let isOnce = false;
 let hasRun = false;
+let isSecondJobReady = false;
 let failRunning: ((error: JobError) => void) | undefined;
 let onReferred: ((message: Referred) => void) | undefined;
 
@@ -101,6 +102,10 @@ function finishNow(outcome: Partial<Done>, { shared }: Run): void {
   const fence = markEnd(loaded!.load.nonce);
   const leftovers = isOnce || hasLeftovers() || !emptyFolder(shared);
   send({ t: "done", ...outcome, fence, leftovers });
+  if (!leftovers && !isSecondJobReady) {
+    isSecondJobReady = true;
+    if (loaded!.load.requests) renewInNodeHttp();
+  }
 }
 
 function notEmpty(): Error {

@@ -20,6 +20,25 @@ export function useToken(token: string | undefined): void {
   running = token;
 }
 
+/** The running job's token in the place of an earlier one. @param value of a header `authorization` */
+function renewedIn(value: string): string {
+  const [scheme, token = ""] = value.split(" ", 2);
+  return hasKept && token.startsWith(name!) ? `${scheme} ${running}` : value;
+}
+
+/**
+ * Does the same for requests of `node:http`, which most clients from packages are made of. Loading it takes several
+ * milliseconds, so it is asked for only where a script may have done so.
+ */
+export function renewInNodeHttp(): void {
+  const { ClientRequest } = process.getBuiltinModule("node:http");
+  const { setHeader } = ClientRequest.prototype;
+  ClientRequest.prototype.setHeader = function (header, value) {
+    const isToken = header.toLowerCase() === "authorization" && typeof value === "string";
+    return setHeader.call(this, header, isToken ? renewedIn(value) : value);
+  };
+}
+
 const plainFetch = globalThis.fetch;
 globalThis.fetch = Object.assign(
   (input: string | URL | Request, init?: RequestInit) =>
@@ -31,8 +50,9 @@ function renewed(input: string | URL | Request, init: RequestInit | undefined): 
   const given = init?.headers ?? (input instanceof Request ? input.headers : undefined);
   if (given === undefined) return init;
   const headers = new Headers(given);
-  const [scheme, token = ""] = headers.get("authorization")?.split(" ", 2) ?? [];
-  if (token === running || !token.startsWith(name!)) return init;
-  headers.set("authorization", `${scheme} ${running}`);
+  const value = headers.get("authorization");
+  const next = value === null ? null : renewedIn(value);
+  if (next === value) return init;
+  headers.set("authorization", next!);
   return { ...init, headers };
 }
