@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
-import { baseEnvironment, type Child, type ChildExit } from "./child.ts";
+import type { Child, ChildExit } from "./child.ts";
 import type { Watched } from "./sandbox/watch.ts";
 import type { JobError, JobLimits } from "./types.ts";
 
@@ -92,7 +92,7 @@ export class ToolRun implements Watched {
           t: "exec",
           program: request.program,
           argv: [request.program, ...request.argv.map((each) => each.replaceAll("{folder}", folder))],
-          environment: { ...baseEnvironment(folder), ...request.environment },
+          environment: { ...child.base, ...request.environment },
           keep_channel: false,
         });
       });

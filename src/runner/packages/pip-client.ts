@@ -44,7 +44,7 @@ const MODULES = "packages";
 const LIMIT_MS = 10 * 60_000;
 /** Settings of the package clients that count when the instance's settings say nothing. */
 const PASSED_ON =
-  /^(PIP_(INDEX_URL|EXTRA_INDEX_URL|TRUSTED_HOST|FIND_LINKS|NO_INDEX|CERT|PROXY)|UV_(INDEX_URL|EXTRA_INDEX_URL|DEFAULT_INDEX|INDEX|FIND_LINKS|INSECURE_HOST)|SSL_CERT_FILE|REQUESTS_CA_BUNDLE)$/;
+  /^(PIP_(INDEX_URL|EXTRA_INDEX_URL|TRUSTED_HOST|FIND_LINKS|NO_INDEX|CERT|PROXY)|UV_(INDEX_URL|EXTRA_INDEX_URL|DEFAULT_INDEX|INDEX|FIND_LINKS|INSECURE_HOST)|SSL_CERT_FILE|REQUESTS_CA_BUNDLE|https?_proxy|HTTPS?_PROXY)$/;
 
 export interface PipClient {
   /** @returns the lock's text. @throws DependencyError with what the package client said */
