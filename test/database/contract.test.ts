@@ -192,7 +192,14 @@ describe("shared statements", () => {
   ) as unknown as Job;
   for (const name of ["concurrency_blocked", "delete_after_use", "cancel_requested", "deleted"] as const)
     full[name] = false;
-  Object.assign(full, { visible_to_owner: true, priority: 3, attempts: 0, labels: ["x"] });
+  Object.assign(full, {
+    visible_to_owner: true,
+    priority: 3,
+    attempts: 0,
+    losses: 0,
+    begun: false,
+    labels: ["x"],
+  });
   const place = (name: string) => sql.placeholder(name);
   const insert = sharedStatement<{ id: string; args: string }, unknown>(
     (queries) => queries.insert(jobs).values({ ...job(""), id: place("id"), args: place("args") } as never),

@@ -36,8 +36,8 @@ describe("/api/health", () => {
       const { checks, details } = (await ask("GET", "/health")).json();
       expect(checks.map((check: { name: string }) => check.name)).toEqual([
         "database",
-        "storage",
         "migrations",
+        "storage",
         "processes",
         "accepting",
       ]);

@@ -20,7 +20,7 @@ const FULL_MS = 10_000;
 const NO_ROOM = 8_000_000;
 
 export interface Check {
-  name: "database" | "storage" | "migrations" | "processes" | "accepting";
+  name: "database" | "migrations" | "storage" | "processes" | "accepting";
   ok: boolean;
   /** What is wrong, or a figure. */
   detail: string;
@@ -73,12 +73,12 @@ async function databaseChecks(app: App): Promise<Check[]> {
     const ms = (performance.now() - began).toFixed(1);
     return [
       { name: "database", ok: true, detail: `${app.db.dialect} answers in ${ms} ms` },
-      await storage(app),
       {
         name: "migrations",
         ok: amiss.missing.length + amiss.unknown.length === 0,
         detail: ofMigrations(amiss),
       },
+      await storage(app),
     ];
   } catch (cause) {
     const said = ((cause as Error).cause as Error | undefined)?.message ?? (cause as Error).message;
