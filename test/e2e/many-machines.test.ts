@@ -173,8 +173,8 @@ test(`${JOBS} jobs through three servers: none is lost and each ends once, whate
   );
   const all_ms = performance.now() - began;
 
-  const rows: { id: string; status: string; result: string; attempts: number }[] =
-    await sql`SELECT id, status, result, attempts::int FROM jobs WHERE script_path = 'u/ann/own' AND kind = 'script'`;
+  const rows: { id: string; status: string; result: string; losses: number }[] =
+    await sql`SELECT id, status, result, losses::int FROM jobs WHERE script_path = 'u/ann/own' AND kind = 'script'`;
   const byId = new Map(rows.map((row) => [row.id, row]));
   const missing = [...acknowledged].filter((id) => !byId.has(id));
   expect(missing).toEqual([]);
@@ -184,12 +184,12 @@ test(`${JOBS} jobs through three servers: none is lost and each ends once, whate
   expect(wrong).toEqual([]);
   const twice = await sql`SELECT job FROM seen WHERE state = 'completed' GROUP BY job HAVING count(*) > 1`;
   expect([...twice]).toEqual([]);
-  // What a worker lost is told by the job: it was begun once more for each attempt that came to nothing.
-  const again = rows.filter(({ attempts }) => attempts > 0);
+  // What a worker lost is told by the job: it was claimed once more for each worker that it lost.
+  const again = rows.filter(({ losses }) => losses > 0);
   expect(again.length).toBeGreaterThanOrEqual(3);
   const begun = await sql`SELECT job, count(*)::int AS n FROM seen WHERE state = 'running' GROUP BY job`;
   const times = new Map<string, number>(begun.map(({ job, n }: { job: string; n: number }) => [job, n]));
-  for (const { id, attempts } of again) expect([id, times.get(id)! > attempts]).toEqual([id, true]);
+  for (const { id, losses } of again) expect([id, times.get(id)! > losses]).toEqual([id, true]);
   // Those who were away work on.
   const last = await sql`SELECT DISTINCT worker FROM jobs WHERE script_path = 'u/ann/own'`;
   const workers = new Set(last.map(({ worker }: { worker: string }) => worker));
