@@ -1,5 +1,5 @@
 /** Waiting for a job's end: event-driven, never by polling. */
-import type { App, Context, WorkspaceContext } from "../../context.ts";
+import type { App, WorkspaceContext } from "../../context.ts";
 import { CallerGone, Conflict, Unavailable, WaitTimeout } from "../../errors.ts";
 import type { JobFinished } from "../../events/events.ts";
 import { newJobId } from "../../lib/ids.ts";
