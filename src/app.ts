@@ -10,6 +10,7 @@ import { createEvents } from "./events/events.ts";
 import { followForgetting } from "./events/forgetting.ts";
 import { openRelay } from "./events/relay.ts";
 import { keepFailedMigration } from "./features/alerts/failed-migration.ts";
+import { tellLeakedKey, tellRestored } from "./features/alerts/own-files.ts";
 import { recordAudit } from "./features/audit/service.ts";
 import { giveUpFrame } from "./features/flows/run/give-up.ts";
 import { wakeFrames } from "./features/flows/run/wake.ts";
@@ -35,7 +36,7 @@ import { startUsage } from "./features/workspaces/usage.ts";
 import type { Hooks } from "./http/execute.ts";
 import { mount } from "./http/server.ts";
 import { backgroundSettled } from "./lib/background.ts";
-import { loadInstanceKey, needInstanceKey } from "./lib/instance-key.ts";
+import { closeInstanceKey, loadInstanceKey, needInstanceKey } from "./lib/instance-key.ts";
 import { createLog } from "./lib/log.ts";
 import { createMeters, tally } from "./lib/meters.ts";
 import { createQueue } from "./queue/queue.ts";
@@ -117,6 +118,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
   };
   try {
     if (role === "worker") needInstanceKey(config.data_dir, config.secret_key);
+    const leaked = closeInstanceKey(config.data_dir, config.secret_key);
     app.instanceKey = loadInstanceKey(config.data_dir, config.secret_key);
     const applied = await migrate(db).catch((cause) => {
       keepFailedMigration(app, cause);
@@ -134,6 +136,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
     app.settings = await openSettings(app);
     started.push(async () => app.settings.stop());
     started.push(() => backgroundSettled(app));
+    if (leaked !== undefined) await tellLeakedKey(app, leaked);
     await checkInstanceKey(app).catch((cause) => {
       if (role === "worker") throw cause;
       log.error(
@@ -161,6 +164,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       },
       sandbox: sandboxOf(config),
       proxy_credentials: config.job_proxy_credentials === "on",
+      onRestored: (files) => tellRestored(app, files),
       tokensFor: createJobTokens(app),
       log: (level, message, fields) => log[level](fields ?? {}, message),
     });

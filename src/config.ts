@@ -214,6 +214,13 @@ export const SETTINGS = {
     default: "",
     meaning: "the only TCP ports scripts may connect to, with commas; default: any (Linux 6.7 or newer)",
   },
+  job_uids: {
+    variable: "SVC_JOB_UIDS",
+    kind: "text",
+    default: "",
+    meaning:
+      "user ids scripts run under when the server is root, first-last; default: a range that is free; off: as root (Linux)",
+  },
   job_memory_mb: {
     variable: "SVC_JOB_MEMORY_MB",
     kind: "number",

@@ -50,6 +50,7 @@ async function open(config: Config, role: "all" | "worker"): Promise<RunningServ
     running = await createApp(config, role);
     const { fetch, fetchAsOperator } = running;
     const listener = await listen(config, fetch, certificate);
+    const twin = await listenOnOtherLoopback(running, config, listener.url, certificate);
     const socket = listenForOperator(config, fetchAsOperator);
     const url = listener.url;
     // Scripts call the service back by an address that no certificate names: they do so without one.
@@ -61,6 +62,7 @@ async function open(config: Config, role: "all" | "worker"): Promise<RunningServ
       watchCertificate(config, certificate, {
         async renew(next) {
           await listener.renew(next);
+          await twin?.renew(next);
           app.log.info({ url }, "the renewed certificate is used from now on");
         },
         complain(reason) {
@@ -81,6 +83,7 @@ async function open(config: Config, role: "all" | "worker"): Promise<RunningServ
         await renewal?.stop();
         await stopApp();
         await listener.close();
+        await twin?.close();
         await forJobs?.close();
         await socket?.stop(true);
         lock.release();
@@ -90,6 +93,37 @@ async function open(config: Config, role: "all" | "worker"): Promise<RunningServ
     await running?.stop();
     lock.release();
     throw cause;
+  }
+}
+
+/** Where `localhost` leads to as well, by what is listened on. */
+const OTHER_LOOPBACK: Record<string, string> = { "127.0.0.1": "::1", "0.0.0.0": "::1", "::1": "127.0.0.1" };
+
+/**
+ * Answers on the other loopback address too: on a port that is free there a script could listen, and be taken for the
+ * server by whoever asks `localhost`.
+ * @returns undefined where there is no such address, or the port is taken on it
+ */
+async function listenOnOtherLoopback(
+  { app, fetch }: RunningApp,
+  { host }: Config,
+  url: string,
+  certificate: Certificate | undefined,
+): Promise<Listener | undefined> {
+  const other = OTHER_LOOPBACK[host];
+  if (other === undefined) return undefined;
+  const { protocol, port } = new URL(url);
+  const number = Number(port) || (protocol === "https:" ? 443 : 80);
+  try {
+    return await listen({ host: other, port: number }, fetch, certificate);
+  } catch (cause) {
+    // Without IPv6 there is nothing that could be taken.
+    if (cause instanceof BadRequest)
+      app.log.warn(
+        { address: other, port: number },
+        "another program listens there: localhost may lead to it",
+      );
+    return undefined;
   }
 }
 

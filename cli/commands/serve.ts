@@ -72,6 +72,9 @@ export default leaf("serve", "start the server", "directory")
     else {
       print(`svc listens on ${chalk.bold(server.url)}`);
       note(chalkStderr.dim(`data in ${config.data_dir}`));
+      const { aboutRoot } = await import("../../src/runner/sandbox/holds.ts");
+      const root = aboutRoot(config);
+      if (root !== undefined) note(chalkStderr.dim(root));
       if (setupUrl) {
         print(`\nThere is no user yet. Make the first super admin here, once:\n  ${chalk.bold(setupUrl)}`);
         note(chalkStderr.dim("or with: svc user create --super-admin"));

@@ -12,9 +12,10 @@ import {
   statfsSync,
   statSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Config } from "../../src/config.ts";
 import { loadInstanceKey } from "../../src/lib/instance-key.ts";
+import { privateFiles } from "../../src/lib/private-files.ts";
 import { type Finding, fail, ok, sized, warn } from "./finding.ts";
 
 const LOW = 2_000_000_000;
@@ -67,25 +68,25 @@ function ofFolder(path: string, stats: Stats): Finding {
       `chown it to the server's user (${me})`,
     );
   }
-  if (stats.mode & 0o077) {
+  // Scripts of a server that is root pass through with the group of their user ids.
+  const allowed = me === 0 ? 0o010 : 0;
+  if (stats.mode & 0o077 & ~allowed) {
     const advice = `chmod 700 ${path}`;
     return warn("data directory", `${path} is open to other users (mode ${modeOf(stats)})`, advice);
   }
   return ok("data directory", `${path} is yours alone`);
 }
 
-/** The files that hold what nobody else may read. */
-const PRIVATE = ["instance.key", "svc.db", "svc.db-wal", "svc.db-shm", "svc.sock", "svc.owner.json"];
-
 function ofFiles(data_dir: string): Finding[] {
-  const open = PRIVATE.filter((name) => {
-    const stats = statSync(join(data_dir, name), { throwIfNoEntry: false });
-    return stats && (stats.mode & 0o077) !== 0;
+  const open = privateFiles(data_dir).flatMap(([path]) => {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    return stats && (stats.mode & 0o077) !== 0 ? [path] : [];
   });
   if (open.length === 0) return [ok("files", "are readable by their owner alone")];
-  const advice = `chmod 600 ${open.map((name) => join(data_dir, name)).join(" ")}`;
-  const says = `${open.join(", ")}: other users may read`;
-  return [open.includes("instance.key") ? fail("files", says, advice) : warn("files", says, advice)];
+  const advice = `chmod 600 ${open.join(" ")}`;
+  const names = open.map((path) => basename(path));
+  const says = `${names.join(", ")}: other users may read`;
+  return [names.includes("instance.key") ? fail("files", says, advice) : warn("files", says, advice)];
 }
 
 function ofKey({ data_dir, secret_key, database_url }: Config): Finding {
@@ -146,7 +147,7 @@ function checkClock(data_dir: string): Finding {
     rmSync(folder, { recursive: true, force: true });
   }
   const newest = Math.max(
-    ...PRIVATE.map((name) => statSync(join(data_dir, name), { throwIfNoEntry: false })?.mtimeMs ?? 0),
+    ...privateFiles(data_dir).map(([path]) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0),
   );
   if (newest - now > SKEW_MS) {
     return fail("clock", `was set back: the data was written at ${new Date(newest).toISOString()}`, advice);

@@ -2,7 +2,9 @@
 import { dlopen, ptr } from "bun:ffi";
 import { readFileSync } from "node:fs";
 import type { Config } from "../../src/config.ts";
-import { whatHolds, whyRefused } from "../../src/runner/sandbox/sandbox.ts";
+import { planUsers } from "../../src/runner/sandbox/child-users.ts";
+import { whatHolds, whatRootDoes } from "../../src/runner/sandbox/holds.ts";
+import { whyRefused } from "../../src/runner/sandbox/sandbox.ts";
 import { sandboxOf } from "../../src/runner/sandbox/settings.ts";
 import { sandboxSupport } from "../../src/runner/sandbox/support.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
@@ -80,9 +82,16 @@ function checkSandbox(config: Config): Finding {
   const refuses = whyRefused(choice.mode, support);
   const advice = "use Linux 5.13 or newer with lsm=landlock, in a container that lets it through";
   if (refuses !== undefined) return fail(check, `no job will run: ${refuses}`, advice);
-  if (support.landlock === 0 && choice.mode !== "bwrap")
-    return warn(check, `scripts may read the server's files: ${support.missing}`, advice);
-  return ok(check, `holds ${whatHolds(support, choice)}`);
+  const plan = planUsers(choice, config.data_dir, support);
+  const holds = `holds ${whatHolds(support, choice, plan)}`;
+  if (support.landlock === 0 && choice.mode !== "bwrap") {
+    const isOpen = plan === undefined || "why" in plan || plan.leavesFilesOpen;
+    return isOpen
+      ? warn(check, `scripts may read the server's files: ${support.missing}`, advice)
+      : warn(check, holds, advice);
+  }
+  if (plan && "why" in plan) return warn(check, `${holds}; ${whatRootDoes(plan)}`, "run it as another user");
+  return ok(check, holds);
 }
 
 function openLibc() {

@@ -37,7 +37,10 @@ export function trustProxies(text: string | undefined): Proxies {
 
   const isTrusted = (address: string) => {
     const kind = isIP(address);
-    return kind !== 0 && list.check(address, kind === 6 ? "ipv6" : "ipv4");
+    if (kind === 0) return false;
+    // The server listens on both loopback addresses, and a proxy that asks localhost takes either.
+    if (address === "::1" && list.check("127.0.0.1", "ipv4")) return true;
+    return list.check(address, kind === 6 ? "ipv6" : "ipv4");
   };
   // Set when a request arrives, since its own `ip` is then replaced by the caller's.
   const believed = new WeakSet<Request>();

@@ -3,9 +3,10 @@
  * lets go of it when the holder ends, however it ends, and it works alike on every platform.
  */
 import { Database as SqliteFile } from "bun:sqlite";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BadRequest } from "../errors.ts";
+import { letOwnerIn } from "./private-files.ts";
 
 export interface LockOwner {
   pid: number;
@@ -32,7 +33,10 @@ export function readLockOwner(data_dir: string): LockOwner | undefined {
  */
 export function lockDirectory(data_dir: string, purpose: string): DirectoryLock {
   mkdirSync(data_dir, { recursive: true, mode: 0o700 });
-  const file = new SqliteFile(join(data_dir, "svc.lock"), { create: true, readwrite: true });
+  letOwnerIn(data_dir);
+  const path = join(data_dir, "svc.lock");
+  closeSync(openSync(path, "a", 0o600));
+  const file = new SqliteFile(path, { create: true, readwrite: true });
   try {
     file.run("PRAGMA busy_timeout = 0");
     file.run("PRAGMA locking_mode = EXCLUSIVE");

@@ -10,6 +10,7 @@ import { ChildOutput } from "./output.ts";
 import type { Exec, FromChild, Load, ToChild } from "./protocol.ts";
 import { removeFolder } from "./remove-folder.ts";
 import type { RuntimeFiles } from "./runtime-files.ts";
+import type { ChildUser } from "./sandbox/child-users.ts";
 import type { Reach, Sandbox } from "./sandbox/sandbox.ts";
 import type { ChildTokens, JobError } from "./types.ts";
 
@@ -26,6 +27,8 @@ export interface Child {
   readonly code: string;
   /** Where it is at home, and what it knows of the machine. */
   readonly base: Record<string, string>;
+  /** The user id of its own that it runs under; undefined: it is the server's. */
+  readonly uid: number | undefined;
   readonly output: ChildOutput;
   /** What it became: workspace, version and identity; undefined while blank. */
   key: string | undefined;
@@ -79,7 +82,8 @@ export function launch(options: LaunchOptions): Child {
   const folder = join(place, "job");
   const code = join(place, "code");
   for (const path of [folder, code]) mkdirSync(path, { recursive: true, mode: 0o700 });
-  const base = { ...options.passed_on, HOME: folder, TMPDIR: folder };
+  const folders = { job: folder, code, reach };
+  let user: ChildUser | undefined;
   const output = new ChildOutput();
   let exited: ChildExit | undefined;
   let announceClosed!: () => void;
@@ -94,7 +98,14 @@ export function launch(options: LaunchOptions): Child {
     },
     folder,
     code,
-    base,
+    get base() {
+      // What a child is called is told only where it runs under an id of its own, which the system has no name for.
+      const named: Record<string, string> = user ? { USER: "svc", LOGNAME: "svc" } : {};
+      return { ...options.passed_on, HOME: folder, TMPDIR: folder, ...named };
+    },
+    get uid() {
+      return user?.uid;
+    },
     output,
     key: undefined,
     tokens: undefined,
@@ -118,6 +129,8 @@ export function launch(options: LaunchOptions): Child {
         await subprocess.exited;
       }
       await removeFolder(place);
+      user?.release();
+      user = undefined;
     },
   };
 
@@ -125,9 +138,10 @@ export function launch(options: LaunchOptions): Child {
   let subprocess: Subprocess<"ignore", "pipe", "pipe">;
   let channel: Channel;
   try {
-    subprocess = Bun.spawn(sandbox.commandFor({ job: folder, code, reach }, program), {
+    user = sandbox.users?.take(folders);
+    subprocess = Bun.spawn(sandbox.commandFor(folders, program, user), {
       cwd: folder,
-      env: { ...base, ...CHANNEL_ENVIRONMENT, ...RUNTIME_ENVIRONMENT },
+      env: { ...child.base, ...CHANNEL_ENVIRONMENT, ...RUNTIME_ENVIRONMENT },
       stdio: ["ignore", "pipe", "pipe", "pipe"],
       detached: true,
       onExit: ({ pid }, code, signal) => {
@@ -145,6 +159,7 @@ export function launch(options: LaunchOptions): Child {
   } catch (cause) {
     // Where there are no descriptors left, this fails as well: what counts is why there is no process.
     void removeFolder(place).catch(() => {});
+    user?.release();
     throw cause;
   }
   channel = openChannel({

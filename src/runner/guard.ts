@@ -11,6 +11,11 @@ const PR_SET_CHILD_SUBREAPER = 36;
 const WNOHANG = 1;
 /** Killed processes are gone within a moment, unless the kernel is busy with them. */
 const REAP_MS = 2_000;
+/** Looking at hundreds again and again would take the processor that they need to end. */
+const FIRST_PAUSE_MS = 2;
+const LONGEST_PAUSE_MS = 50;
+/** What waitpid(2) says of a process that is another's child. */
+const NOT_OURS = -1;
 
 /** Watchdogs and children of every guard in this process: none is a stray to another. */
 const guarded = new Set<number>();
@@ -68,13 +73,13 @@ export function startGuard(watchdogProgram: string, directory: string, log: Runn
   async function reap(pids: number[]): Promise<void> {
     const until = Date.now() + REAP_MS;
     let left = pids;
-    for (;;) {
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
       left = left.filter((pid) => {
-        libc?.waitpid(pid, null, WNOHANG);
-        return isAlive(pid);
+        const waited = libc?.waitpid(pid, null, WNOHANG) ?? NOT_OURS;
+        return waited === NOT_OURS ? isAlive(pid) : waited === 0;
       });
       if (left.length === 0 || Date.now() > until) return;
-      await new Promise((resolve) => setTimeout(resolve, 2));
+      await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }
 

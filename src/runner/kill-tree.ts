@@ -35,7 +35,7 @@ export function listProcesses(): ProcessFacts[] {
 
 /**
  * Kills processes with everything below them. They are stopped first, so that nothing new is started while they are
- * being found.
+ * being found: the system starts nothing for a process that a signal waits for.
  * @returns the process ids that were killed
  */
 export function killTrees(roots: number[]): number[] {
@@ -46,13 +46,31 @@ export function killTrees(roots: number[]): number[] {
       doomed.add(pid);
       signal(pid, "SIGSTOP");
     }
-    fresh = listProcesses()
-      .filter((process) => doomed.has(process.parent) && !doomed.has(process.pid))
-      .map((process) => process.pid);
+    fresh = below(doomed);
   }
   for (const pid of roots) signal(-pid, "SIGKILL");
   for (const pid of doomed) signal(pid, "SIGKILL");
   return [...doomed];
+}
+
+/** Everything below these, of one look at all processes: a look takes long where there are many of them. */
+function below(roots: Set<number>): number[] {
+  const children = new Map<number, number[]>();
+  for (const { pid, parent } of listProcesses()) {
+    const siblings = children.get(parent);
+    if (siblings) siblings.push(pid);
+    else children.set(parent, [pid]);
+  }
+  const found = new Set<number>();
+  const open = [...roots];
+  for (let parent = open.pop(); parent !== undefined; parent = open.pop()) {
+    for (const pid of children.get(parent) ?? []) {
+      if (roots.has(pid) || found.has(pid)) continue;
+      found.add(pid);
+      open.push(pid);
+    }
+  }
+  return [...found];
 }
 
 function signal(pid: number, name: NodeJS.Signals): void {

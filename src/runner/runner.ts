@@ -9,13 +9,19 @@ import { maxMessageBytes } from "./answer.ts";
 import { type Child, launch } from "./child.ts";
 import { type Guard, startGuard } from "./guard.ts";
 import { JobRun } from "./job-run.ts";
+import { endLeftovers } from "./leftovers.ts";
 import { createPackageStore, pythonOf } from "./packages/store.ts";
 import { passedOn } from "./passed-on.ts";
 import { removeFolder } from "./remove-folder.ts";
 import { type RuntimeFiles, writeRuntimeFiles } from "./runtime-files.ts";
+import { planUsers } from "./sandbox/child-users.ts";
+import { whatRootDoes } from "./sandbox/holds.ts";
+import { createOwnFiles, type OwnFiles } from "./sandbox/own-files.ts";
+import { withoutLinks } from "./sandbox/paths.ts";
 import { createRest } from "./sandbox/rest.ts";
 import { createSandbox, type Reach, type Sandbox } from "./sandbox/sandbox.ts";
 import type { Storing } from "./sandbox/storage-watch.ts";
+import { sandboxSupport } from "./sandbox/support.ts";
 import { createWatch, type Watched } from "./sandbox/watch.ts";
 import { makeShared, sharedFolder } from "./shared-folder.ts";
 import { createShortage, isShortage } from "./shortage.ts";
@@ -75,6 +81,7 @@ export function createRunner(options: RunnerOptions): Runner {
   let runtime: RuntimeFiles;
   let guard: Guard;
   let sandbox: Sandbox;
+  let own: OwnFiles;
   const watch = createWatch(directory);
   const rest = createRest();
   let sweeper: ReturnType<typeof setInterval> | undefined;
@@ -88,15 +95,9 @@ export function createRunner(options: RunnerOptions): Runner {
 
   function start(reach: Reach = {}): Child {
     const max_message_bytes = maxMessageBytes(options.max_result_bytes);
-    const child = launch({
-      runtime,
-      directory,
-      guard,
-      sandbox,
-      passed_on,
-      reach,
-      max_message_bytes,
-    });
+    const launched = () =>
+      launch({ runtime, directory, guard, sandbox, passed_on, reach, max_message_bytes });
+    const child = own.restoring(launched);
     started_total++;
     children.add(child);
     return child;
@@ -246,7 +247,10 @@ export function createRunner(options: RunnerOptions): Runner {
     for (const list of idle.values()) {
       for (const child of [...list]) if (now - child.idle_since > options.idle_timeout_ms) discard(child);
     }
-    if (now - weighedAt > WEIGH_MS) weighIdle(now);
+    if (now - weighedAt > WEIGH_MS) {
+      weighIdle(now);
+      own.restore();
+    }
   }
 
   /** What a job has left in its process counts for the next one: a process that is half full goes, and one that works. */
@@ -299,21 +303,33 @@ export function createRunner(options: RunnerOptions): Runner {
 
   return {
     async start() {
+      const data_dir = dirname(directory);
       mkdirSync(directory, { recursive: true, mode: 0o700 });
+      const support = sandboxSupport();
+      const plan = planUsers(options.sandbox, data_dir, support);
+      const range = plan && "range" in plan ? plan.range : undefined;
+      own = createOwnFiles(data_dir, range?.first, options.onRestored);
+      own.restore();
+      await endLeftovers(withoutLinks(directory), range);
       await removeLeftBehind();
-      mkdirSync(join(directory, "dependencies"), { recursive: true, mode: 0o700 });
+      for (const name of ["children", "dependencies", "shared"])
+        mkdirSync(join(directory, name), { recursive: true, mode: 0o700 });
       runtime = writeRuntimeFiles(directory);
+      own.restore();
       sandbox = createSandbox(
         {
           ...options.sandbox,
           max_file_bytes: options.limits.disk_mb * MB,
           max_children: options.max_children,
-          data_dir: dirname(directory),
+          max_processes: options.limits.processes,
+          data_dir,
         },
         runtime.launcher,
         directory,
         runtime.directory,
+        support,
       );
+      if (plan) log("range" in plan ? "debug" : "warn", whatRootDoes(plan));
       if (sandbox.refuses) log("error", `no job will run: ${sandbox.refuses}`);
       else if (!sandbox.isWalled && options.sandbox.mode !== "off")
         log("warn", `scripts can read the server's files: ${sandbox.holds}`);
@@ -347,9 +363,12 @@ export function createRunner(options: RunnerOptions): Runner {
       for (const list of [...idle.values()]) {
         for (const child of [...list]) if (child.shared === name) discard(child);
       }
-      removeFolder(sharedFolder(directory, name)).catch((cause) =>
-        log("warn", "a folder that jobs shared could not be removed", { error: String(cause) }),
-      );
+      const shared = sharedFolder(directory, name);
+      removeFolder(shared)
+        .then(() => sandbox.users?.forget(shared))
+        .catch((cause) =>
+          log("warn", "a folder that jobs shared could not be removed", { error: String(cause) }),
+        );
     },
     prepare: (version) => files.ensure(version),
     lockPackages: packages.lock,
@@ -395,9 +414,12 @@ export function createRunner(options: RunnerOptions): Runner {
       for (const { resolve } of waiting.splice(0)) resolve({ kind: "released" });
       for (const job of [...running]) job.stop({ kind: "released" });
       packages.stop();
+      own.restore();
       await Promise.all([...children].map((child) => child.destroy()));
       await guard.sweep();
       await guard.stop();
+      // Nobody looks from here on, and the next start needs its executable.
+      own.restore();
     },
   };
 }

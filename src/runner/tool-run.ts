@@ -1,6 +1,6 @@
 /** A program of the machine, such as a package client, run behind the walls of jobs and within their limits. */
 import { existsSync } from "node:fs";
-import { rename } from "node:fs/promises";
+import { lchown, readdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import type { Child, ChildExit } from "./child.ts";
 import type { Watched } from "./sandbox/watch.ts";
@@ -68,6 +68,7 @@ export class ToolRun implements Watched {
     const { request, child, max_log_bytes } = this.#o;
     const { folder } = child;
     for (const [name, text] of Object.entries(request.files)) await Bun.write(join(folder, name), text);
+    if (child.uid !== undefined) await giveFolder(folder, child.uid);
     child.output.begin({ onLog: request.onLog, onStream: () => {}, max_bytes: max_log_bytes });
     let timer: ReturnType<typeof setTimeout> | undefined;
     const abort = () => this.#stop({ name: "Canceled", message: `${request.name} was stopped` });
@@ -105,6 +106,12 @@ export class ToolRun implements Watched {
 
 function tooLong({ name, timeout_ms }: ToolRequest): string {
   return `${name} did not end within ${Math.round(timeout_ms / 60_000)} minutes and was stopped`;
+}
+
+/** Makes all that is in a folder a user's own. Nothing of the user runs yet. */
+async function giveFolder(folder: string, uid: number): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true }))
+    await lchown(join(entry.parentPath, entry.name), uid, uid);
 }
 
 /** Moves what a tool has made to where it is kept; another process may have been first with the same. */

@@ -1,6 +1,7 @@
 /** What the runner is asked to do and what it answers. Types only: the queue, the worker and the features meet it here. */
 
 import type { Packages } from "../languages/types.ts";
+import type { RestoredFile } from "../lib/private-files.ts";
 import type { PythonIndex } from "./packages/pip-client.ts";
 
 export type RunnableLanguage =
@@ -167,6 +168,8 @@ export interface SandboxChoice {
   write: string[];
   /** The only TCP ports that scripts may connect to; undefined: any. */
   ports: number[] | undefined;
+  /** Whom scripts run as where the server is the superuser: users of these ids, or itself; undefined: of a range that is free. */
+  user_ids?: { first: number; last: number } | "off" | undefined;
 }
 
 export interface RunnerOptions {
@@ -192,6 +195,8 @@ export interface RunnerOptions {
   sandbox: SandboxChoice;
   /** Whether scripts get the credentials in the URLs of the server's proxies. */
   proxy_credentials: boolean;
+  /** Files of the server's own had other rights than they were given, and have these again. */
+  onRestored: (files: RestoredFile[]) => void;
   tokensFor: (child: { workspace_id: string; permissioned_as: string; email: string }) => ChildTokens;
   /** One line for the operator's log. */
   log: (

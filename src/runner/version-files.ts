@@ -1,5 +1,6 @@
 /** The files a version needs on disk: its source, and the packages of its lock. Written once, never changed. */
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
   linkSync,
@@ -74,8 +75,11 @@ export function versionFiles(directory: string, packages: PackageStore): Version
     place(version, folder) {
       const written = folderOf(version);
       for (const name of fileNames(version)) {
-        if (version.imports?.length) mkdirSync(dirname(join(folder, name)), { recursive: true, mode: 0o700 });
-        linkOrCopy(join(written, name), join(folder, name));
+        const placed = join(folder, name);
+        if (version.imports?.length) makeFolders(folder, dirname(name));
+        linkOrCopy(join(written, name), placed);
+        // For whichever user the child is: nobody else gets through the folders above. A script can have taken it away.
+        chmodSync(placed, 0o644);
       }
       const link = packages.linkOf(version);
       if (link) symlinkSync(readlinkSync(join(written, link)), join(folder, link));
@@ -133,6 +137,17 @@ async function linkAnew(link: string, target: string): Promise<void> {
   const next = `${link}.${randomText(8)}`;
   await symlink(target, next);
   await rename(next, link);
+}
+
+/** Makes a folder below another, for whichever user the child is. @param name without links, `.` for none */
+function makeFolders(top: string, name: string): void {
+  let at = top;
+  for (const part of name.split("/")) {
+    at = join(at, part);
+    if (part === "." || existsSync(at)) continue;
+    mkdirSync(at);
+    chmodSync(at, 0o755);
+  }
 }
 
 /** Another name for the same file, where the file system has that. */

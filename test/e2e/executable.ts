@@ -1,5 +1,5 @@
 /** Starts the compiled executable, alone in a folder of its own, with nothing on the PATH but the system's. */
-import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
@@ -30,6 +30,8 @@ export interface Serving {
 
 export function newPlace(): Place {
   const folder = mkdtempSync(join(tmpdir(), "svc-e2e-"));
+  // As executables and data directories usually are: others get there, and no further than the server lets them.
+  chmodSync(folder, 0o755);
   const executable = join(folder, "svc");
   copyFileSync(BUILT, executable);
   const data_dir = join(folder, "data");

@@ -207,3 +207,15 @@ describe("Python of another version than the server's", () => {
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("line 1, column")]);
   });
 });
+
+test("what is installed is the server's own, open to read and to nobody else to change", async () => {
+  const content = `import os, greeting
+def main():
+    found = []
+    folder = os.path.dirname(greeting.__file__)
+    for top, folders, files in os.walk(folder):
+        found += [os.lstat(os.path.join(top, name)) for name in files + folders]
+    return [len(found) > 2, sorted({each.st_uid for each in found}), [each.st_mode for each in found if each.st_mode & 0o022]]`;
+  await deployed("u/admin/owners", content);
+  expect(await run("u/admin/owners")).toEqual([true, [process.geteuid!()], []]);
+});

@@ -121,3 +121,14 @@ test.if(isWalled)(
     for (let n = 0; n < 2; n++) expect((await preview()).json()).toEqual(["of step a", "EACCES"]);
   },
 );
+
+test("no script listens where localhost leads to the server", async () => {
+  const content = `export const main = (port: number) => ["127.0.0.1", "::1", "0.0.0.0", "::"].map((hostname) => {
+    try { Bun.listen({ hostname, port, socket: { data() {} } }).stop(true); return "got" } catch (cause) { return (cause as { code: string }).code }
+  })`;
+  await deploy(ask, "acme", "u/admin/listens", content);
+  const port = Number(new URL(server.url).port);
+  expect(await run(ask, "acme", "u/admin/listens", { port })).toEqual(Array(4).fill("EADDRINUSE"));
+  const same = await fetch(`http://[::1]:${port}/api/version`);
+  expect([same.status, await same.text()]).toEqual([200, (await ask("GET", "/version")).text]);
+});

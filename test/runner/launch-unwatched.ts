@@ -20,6 +20,7 @@ const settings = {
   ports: undefined,
   max_file_bytes: 0,
   max_children: 1,
+  max_processes: 0,
 } as const;
 const sandbox = createSandbox(
   { ...settings, read: [], write: [], data_dir: directory },

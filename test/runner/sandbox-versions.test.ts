@@ -1,17 +1,19 @@
 /** What holds with each version of Landlock that a kernel may have: one that knows more does as much when it is asked for less. */
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeRuntimeFiles } from "../../src/runner/runtime-files.ts";
 import { createSandbox } from "../../src/runner/sandbox/sandbox.ts";
 import { sandboxSupport } from "../../src/runner/sandbox/support.ts";
+import type { SandboxChoice } from "../../src/runner/types.ts";
 
 const here = sandboxSupport();
 const place = mkdtempSync(join(tmpdir(), "svc-versions-"));
 const data_dir = join(place, "data");
 const runner = join(data_dir, "runner");
-const [job, code] = [join(runner, "job"), join(runner, "code")];
+const child = join(runner, "children/one");
+const [job, code] = [join(child, "job"), join(child, "code")];
 for (const path of [join(runner, "dependencies"), join(job, "from"), join(job, "to"), code])
   mkdirSync(path, { recursive: true });
 const runtime = writeRuntimeFiles(runner);
@@ -49,9 +51,23 @@ const PROBE = `import * as fs from "node:fs";
   process.exit();`;
 writeFileSync(join(code, "probe.ts"), PROBE);
 
-async function probe(landlock: number, ports: number[] | undefined) {
+async function probe(
+  landlock: number,
+  ports: number[] | undefined,
+  user_ids: SandboxChoice["user_ids"] = "off",
+) {
   const sandbox = createSandbox(
-    { mode: "auto", read: [], write: [], ports, max_file_bytes: 0, max_children: 1, data_dir },
+    {
+      mode: "auto",
+      read: [],
+      write: [],
+      ports,
+      max_file_bytes: 0,
+      max_children: 1,
+      max_processes: 0,
+      user_ids,
+      data_dir,
+    },
     runtime.launcher,
     runner,
     runtime.directory,
@@ -59,7 +75,9 @@ async function probe(landlock: number, ports: number[] | undefined) {
   );
   const given = [secret, process.pid, stranger.pid, open.port, closed.port].map(String);
   const program = [process.execPath, "--no-install", join(code, "probe.ts"), ...given];
-  const child = Bun.spawn(sandbox.commandFor({ job, code, reach: {} }, program), {
+  const folders = { job, code, reach: {} };
+  const user = sandbox.users?.take(folders);
+  const child = Bun.spawn(sandbox.commandFor(folders, program, user), {
     cwd: job,
     env: { PATH: "/usr/bin:/bin", HOME: job, BUN_BE_BUN: "1" },
     stdin: "ignore",
@@ -71,6 +89,7 @@ async function probe(landlock: number, ports: number[] | undefined) {
   return { found: JSON.parse(out), holds: sandbox.holds };
 }
 
+const FIRST = 400_000;
 const versions = Array.from({ length: here.landlock }, (_, index) => index + 1);
 
 describe.if(here.landlock > 0 && here.seccomp)("with Landlock", () => {
@@ -90,6 +109,26 @@ describe.if(here.landlock > 0 && here.seccomp)("with Landlock", () => {
     });
     expect(holds).toContain(landlock < 6 ? "signals to the server" : "signals, ");
   });
+
+  test.if(process.geteuid?.() === 0).each(versions)(
+    "%d, as a user of its own it signals nobody, and may do with its own files what the version lets it",
+    async (landlock) => {
+      for (const path of [place, data_dir, runner, join(runner, "children")]) chmodSync(path, 0o711);
+      for (const name of readdirSync(job, { recursive: true }))
+        chownSync(join(job, String(name)), FIRST + 1, FIRST + 1);
+      const { found, holds } = await probe(landlock, undefined, { first: FIRST, last: FIRST + 1 });
+      expect(found).toMatchObject({
+        reads: "EACCES",
+        cuts: "EACCES",
+        writes: "EACCES",
+        own: "got",
+        renames: landlock < 2 ? "EXDEV" : "got",
+        server: "EPERM",
+        stranger: "EPERM",
+      });
+      expect(holds).toContain("own user ids");
+    },
+  );
 
   test.each(versions)(
     "%d, ports that are not named are closed where it can, and it says where not",

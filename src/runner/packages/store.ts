@@ -4,6 +4,7 @@ import { parsePythonLock } from "../../languages/python/lock-text.ts";
 import type { Packages } from "../../languages/types.ts";
 import { createLock, DependencyError, installLock } from "../../languages/typescript/lock.ts";
 import { sha256 } from "../../lib/ids.ts";
+import { openToAll } from "../open-to-all.ts";
 import type { Python } from "../sandbox/python.ts";
 import type { ToolOutcome, ToolRequest } from "../tool-run.ts";
 import type { RunnableVersion } from "../types.ts";
@@ -92,10 +93,12 @@ export function createPackageStore(options: PackageStoreOptions): PackageStore {
         const folder = join(dependencies, sha256(lock));
         onUse(folder);
         await installLock(lock, folder, { ...npm(), ...installOptions });
+        await openToAll(folder);
         return { link, target: join(folder, "node_modules") };
       }
       const python = await pythonFor(pythonOf(lock), () => {});
       const target = await pip.install(lock, { ...installOptions, python }, onUse);
+      await openToAll(dirname(target));
       return { link, target };
     },
     linkOf,

@@ -23,11 +23,27 @@ export interface LaunchSpec {
   ports: number[][];
   /** The filter of system calls, base64; left out where the kernel takes none. */
   filter?: string | undefined;
+  /** Whom it becomes; left out where scripts run as the server's user. */
+  user?: LaunchUser | undefined;
   /** The program and its arguments. */
   command: string[];
 }
 
+export interface LaunchUser {
+  uid: number;
+  gid: number;
+  groups: number[];
+  /** Capabilities that it keeps all the same. */
+  keeps: number[];
+}
+
 const PR_SET_NO_NEW_PRIVS = 38;
+const PR_SET_PDEATHSIG = 1;
+const PR_SET_KEEPCAPS = 8;
+const PR_CAP_AMBIENT = 47;
+const PR_CAP_AMBIENT_RAISE = 2;
+const CAPABILITY_VERSION = 0x20080522;
+const SIGKILL = 9;
 const PR_CAPBSET_DROP = 24;
 const SECCOMP_SET_MODE_FILTER = 1;
 /** Without it, older kernels slow the process down by much (Spectre v4), for nothing that it could still learn. */
@@ -142,6 +158,20 @@ function filterCalls(filter: Buffer): void {
   must("seccomp", SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, program);
 }
 
+/** Becomes another user, without any capability but those that it keeps, which pass on to what it starts. */
+function becomeUser({ uid, gid, groups, keeps }: LaunchUser): void {
+  must("setgroups", groups.length, address(new Uint32Array(groups)));
+  if (keeps.length > 0) must("prctl", PR_SET_KEEPCAPS, 1);
+  must("setresgid", gid, gid, gid);
+  must("setresuid", uid, uid, uid);
+  if (keeps.length === 0) return;
+  // Effective, permitted and inheritable ones, of 32 bits each; those from 32 on in three words more.
+  const bits = keeps.reduce((all, capability) => all | (1 << capability), 0);
+  const header = address(new Uint32Array([CAPABILITY_VERSION, 0]));
+  must("capset", header, address(new Uint32Array([bits, bits, bits, 0, 0, 0])));
+  for (const capability of keeps) must("prctl", PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability);
+}
+
 must("prctl", PR_SET_NO_NEW_PRIVS, 1);
 offerToKernel();
 limit();
@@ -150,6 +180,9 @@ const channel = Number(process.env.NODE_CHANNEL_FD ?? 3);
 call("close_range", channel + 1, 0xffffffff, CLOSE_RANGE_CLOEXEC);
 if (spec.ruleset) restrictFiles(spec.ruleset);
 call("fcntl", channel, F_SETFD, 0);
+if (spec.user) becomeUser(spec.user);
+// After the user, with whom it would change back: what outlives the server ends with it.
+must("prctl", PR_SET_PDEATHSIG, SIGKILL);
 const environment = { ...process.env, NODE_CHANNEL_FD: String(channel) };
 const program = text(spec.command[0]!);
 const argv = list(spec.command);

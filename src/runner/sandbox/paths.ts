@@ -27,6 +27,7 @@ const ETC = [
   "debian_version",
   "fonts",
   "gai.conf",
+  "gitconfig",
   "group",
   "host.conf",
   "hostname",
@@ -88,9 +89,12 @@ const PROC = [
 
 export const DEVICES = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-/** Every folder and file of the system that scripts may read, where it exists. */
-export function systemPaths(isSuperuser: boolean): string[] {
-  const found = [...SYSTEM, ...(isSuperuser ? ETC : ["/etc"]), ...PROC].filter((path) => existsSync(path));
+/**
+ * Every folder and file of the system that scripts may read, where it exists.
+ * @param passesRights they run as the superuser, or with its right to read every file
+ */
+export function systemPaths(passesRights: boolean): string[] {
+  const found = [...SYSTEM, ...(passesRights ? ETC : ["/etc"]), ...PROC].filter((path) => existsSync(path));
   // A resolver's file is often a link to where a service of the system keeps it, and replaces it.
   const resolver = existsSync("/etc/resolv.conf") ? realpathSync("/etc/resolv.conf") : "/etc/resolv.conf";
   return resolver.startsWith("/etc/") ? found : [...found, dirname(resolver)];

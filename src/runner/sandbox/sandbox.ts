@@ -3,18 +3,22 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { SandboxChoice } from "../types.ts";
 import { BWRAP_PROCESSES, bwrapArguments } from "./bwrap.ts";
+import { type ChildUser, type ChildUsers, createChildUsers, planUsers } from "./child-users.ts";
+import { whatHolds } from "./holds.ts";
 import { portRule, type Right, type Rule, rightsIn, rulesetOf, wallsOf } from "./landlock.ts";
 import type { LaunchSpec } from "./launcher.ts";
 import { around, DEVICES, isWithin, systemPaths, withoutLinks } from "./paths.ts";
 import { findPython, type Python } from "./python.ts";
 import { filterOf } from "./seccomp.ts";
-import { type SandboxSupport, sandboxSupport } from "./support.ts";
+import { hasWalls, type SandboxSupport, sandboxSupport } from "./support.ts";
 import { type Architecture, SYSCALLS } from "./syscalls.ts";
 
 export interface SandboxOptions extends SandboxChoice {
   /** Most bytes of a file that a script writes; 0: no limit. */
   max_file_bytes: number;
   max_children: number;
+  /** Most processes of a job; 0: no limit. */
+  max_processes: number;
   data_dir: string;
 }
 
@@ -47,8 +51,10 @@ export interface Sandbox {
   readonly around: number;
   /** The Python that scripts run in, of this version if it is there; undefined when there is none. */
   python(version?: string): Promise<Python | undefined>;
-  /** What is to be started so that a program runs behind the walls. */
-  commandFor(folders: ChildFolders, program: string[]): string[];
+  /** Whom children run as; undefined: as the server's user. */
+  readonly users: ChildUsers | undefined;
+  /** What is to be started so that a program runs behind the walls, as this user. */
+  commandFor(folders: ChildFolders, program: string[], user?: ChildUser): string[];
 }
 
 /** From this version on Landlock itself keeps signals to what a script has started. */
@@ -67,7 +73,11 @@ const LAST_CAPABILITY = 63;
 const MAX_OPEN_FILES = 4_096;
 /** The system counts the threads of all processes of a user, of whatever else it runs too. */
 const TASKS_PER_CHILD = 64;
-const SPARE_TASKS = 4_096;
+const SPARE_TASKS = 2_048;
+/** Of a user that has nothing but one child, or the children of one flow, which share a folder. */
+const TASKS_PER_PROCESS = 2;
+const OWN_SPARE_TASKS = 512;
+const JOBS_SHARING = 4;
 
 /** @param launcher the launcher's program · @param runner the runner's folder · @param runtime the children's programs · @param support of this machine */
 export function createSandbox(
@@ -96,6 +106,7 @@ export function createSandbox(
       holds,
       isWalled: false,
       around: 0,
+      users: undefined,
       python,
       commandFor: (_, program) => program,
     };
@@ -103,10 +114,10 @@ export function createSandbox(
 
   const data_dir = withoutLinks(options.data_dir);
   const isSuperuser = process.geteuid?.() === 0;
-  const readable = [...systemPaths(isSuperuser), ...options.read].flatMap((path) =>
-    withoutData(path, data_dir),
-  );
-  const read = [...readable, process.execPath, runtime, join(runner, "dependencies")];
+  const plan = planUsers(options, data_dir, support);
+  const own = plan && "range" in plan ? plan : undefined;
+  const isWalled = hasWalls(mode, support);
+  const users = own && createChildUsers(own, data_dir, runner, isWalled);
   const isBoxed = mode === "bwrap";
   const devices = isBoxed ? ["/dev"] : DEVICES;
   const { landlock } = support;
@@ -116,15 +127,24 @@ export function createSandbox(
       const stats = statSync(path, { throwIfNoEntry: false });
       return stats ? [ruleFor(path, stats.isDirectory() ? folder : file)] : [];
     });
-  const common: Rule[] = [
-    ...rulesFor(read, "read", "readFile"),
-    ...rulesFor(options.write, "write", "device"),
-    ...rulesFor(devices, "write", "device"),
-    // In a namespace of its own a child sees no processes but its own, and no temporary files of others.
-    ...(isBoxed ? rulesFor(["/proc"], "read", "read") : []),
-    ...(isBoxed ? rulesFor(["/tmp"], "write", "write") : []),
-    ruleFor("/proc/self", "read"),
-  ];
+  /** @param passesRights no rights of files keep the child from what others may not read */
+  const wallsFor = (passesRights: boolean) => {
+    const named = [...systemPaths(passesRights), ...options.read];
+    const readable = named.flatMap((path) => withoutData(path, data_dir));
+    const read = [...readable, process.execPath, runtime, join(runner, "dependencies")];
+    const rules: Rule[] = [
+      ...rulesFor(read, "read", "readFile"),
+      ...rulesFor(options.write, "write", "device"),
+      ...rulesFor(devices, "write", "device"),
+      // In a namespace of its own a child sees no processes but its own, and no temporary files of others.
+      ...(isBoxed ? rulesFor(["/proc"], "read", "read") : []),
+      ...(isBoxed ? rulesFor(["/tmp"], "write", "write") : []),
+      ruleFor("/proc/self", "read"),
+    ];
+    return { read, rules };
+  };
+  const all = wallsFor(isSuperuser);
+  const withRights = users ? wallsFor(false) : all;
   const architecture = process.arch as Architecture;
   // In a namespace of its own a child does not even see the server, whose number may be that of another process.
   const guarded = isBoxed ? [] : landlock < SCOPED_SIGNALS ? ownThreads() : [process.pid];
@@ -142,25 +162,39 @@ export function createSandbox(
       [CORE, 0],
       [OPEN_FILES, MAX_OPEN_FILES],
       ...(options.max_file_bytes > 0 ? [[FILE_SIZE, options.max_file_bytes] as [number, number]] : []),
-      [PROCESSES, runningTasks() + options.max_children * TASKS_PER_CHILD + SPARE_TASKS],
     ],
   };
+  const { max_processes } = options;
+  const most_tasks = users
+    ? TASKS_PER_PROCESS * max_processes + (max_processes > 0 ? OWN_SPARE_TASKS : SPARE_TASKS)
+    : runningTasks() + options.max_children * TASKS_PER_CHILD + SPARE_TASKS;
 
   return {
     refuses: undefined,
-    holds: whatHolds(support, options),
-    isWalled: support.landlock > 0 || isBoxed,
+    holds: whatHolds(support, options, plan),
+    isWalled: isWalled || own?.leavesFilesOpen === false,
     around: isBoxed ? BWRAP_PROCESSES : 0,
+    users,
     python,
-    commandFor({ job, code, reach }, program) {
-      const own = [code, ...(reach.read ?? [])];
+    commandFor({ job, code, reach }, program, user) {
+      const { read, rules: common } = user?.keeps.length === 0 ? withRights : all;
+      const given = [code, ...(reach.read ?? [])];
       const write = reach.shared === undefined ? [job] : [job, reach.shared];
-      const rules = [...common, ...own.map((path) => ruleFor(path, "read"))];
+      const rules = [...common, ...given.map((path) => ruleFor(path, "read"))];
       rules.push(...write.map((path) => ruleFor(path, "write")));
-      const whole: LaunchSpec = { ...spec, rules, command: program };
+      // All jobs of a flow that share a folder share their user.
+      const tasks = users && reach.shared !== undefined ? JOBS_SHARING * most_tasks : most_tasks;
+      const limits: LaunchSpec["limits"] = [...spec.limits, [PROCESSES, tasks]];
+      const whole: LaunchSpec = { ...spec, limits, rules, command: program };
+      if (user) whole.user = { uid: user.uid, gid: user.gid, groups: user.groups, keeps: user.keeps };
       const command = [process.execPath, "--no-install", launcher, JSON.stringify(whole)];
       if (!isBoxed) return command;
-      const mounts = { read: [...read, ...own], write: [...write, ...options.write], home: job };
+      const mounts = {
+        read: [...read, ...given],
+        write: [...write, ...options.write],
+        home: job,
+        isForOthers: user !== undefined,
+      };
       return [support.bwrap!, ...bwrapArguments(mounts), ...command];
     },
   };
@@ -186,22 +220,6 @@ export function whyRefused(mode: SandboxChoice["mode"], support: SandboxSupport)
 function capabilitiesToDrop(): number[] {
   const all = Array.from({ length: LAST_CAPABILITY + 1 }, (_, capability) => capability);
   return all.filter((capability) => capability !== CAP_DAC_OVERRIDE);
-}
-
-/** What holds with this support, in one line for people. */
-export function whatHolds(
-  { landlock, seccomp, missing }: SandboxSupport,
-  { mode, ports }: Pick<SandboxOptions, "mode" | "ports">,
-): string {
-  const walls = wallsOf(landlock);
-  const parts = [landlock > 0 ? `files (Landlock ${landlock})` : `files are open: ${missing}`];
-  if (seccomp) parts.push("system calls", "local sockets");
-  if (walls.signals) parts.push("signals");
-  else if (seccomp) parts.push("signals to the server");
-  if (ports !== undefined) parts.push(walls.ports ? "TCP ports" : "TCP ports are open: needs Landlock 4");
-  if (mode === "bwrap") parts.push("own processes and mounts (bwrap)");
-  parts.push("limits");
-  return parts.join(", ");
 }
 
 /** Tasks of the whole machine (proc(5), loadavg). */

@@ -1,29 +1,33 @@
 /**
  * The filter of system calls (seccomp(2)) that scripts run under. Landlock watches over files; this closes what goes
  * past it: sockets of other programs on this machine, which are reached by a path that Landlock does not ask about,
- * signals where the kernel is too old to scope them, limits of other processes, and what a script has no use for.
+ * signals where the kernel is too old to scope them, limits of other processes, rights of files that are taken over from
+ * their owner or given away, and what a script has no use for.
  */
-import { type Architecture, SYSCALLS, type Syscall } from "./syscalls.ts";
+import {
+  AND,
+  ANY_BIT,
+  ARCHITECTURE,
+  allow,
+  argument,
+  EQUALS,
+  encoded,
+  type Instruction,
+  LOAD,
+  NUMBER,
+  noBit,
+  noneOf,
+  oneOf,
+  oneOfLoaded,
+  refuse,
+} from "./bpf.ts";
+import { type Architecture, SYSCALLS, type Syscall, X64_ONLY } from "./syscalls.ts";
 
 const EPERM = 1;
 const EACCES = 13;
 const ENOSYS = 38;
 const EPROTONOSUPPORT = 93;
 const EOPNOTSUPP = 95;
-
-/** Instructions of classic BPF (linux/filter.h) and the answers of a filter (linux/seccomp.h). */
-const LOAD = 0x20;
-const EQUALS = 0x15;
-const ANY_BIT = 0x45;
-const AND = 0x54;
-const RETURN = 0x06;
-const ALLOW = 0x7fff0000;
-const ERRNO = 0x00050000;
-
-/** Where the filter finds what it decides by (struct seccomp_data). */
-const NUMBER = 0;
-const ARCHITECTURE = 4;
-const argument = (index: number) => 16 + 8 * index;
 
 const AUDIT_ARCH: Record<Architecture, number> = { x64: 0xc000003e, arm64: 0xc00000b7 };
 /** Calls of x86-64 with pointers of 32 bits: another set of numbers, for which nothing is looked up here. */
@@ -98,7 +102,7 @@ const REFUSED: Syscall[] = [
 ];
 
 /** Programs do without these when a kernel does not have them; their arguments cannot be judged from here. */
-const UNKNOWN: Syscall[] = ["io_uring_setup", "io_uring_enter", "io_uring_register", "clone3"];
+const UNKNOWN: Syscall[] = ["io_uring_setup", "io_uring_enter", "io_uring_register", "clone3", "openat2"];
 
 /** Calls that say when a process runs; the first argument is its id, 0 the caller itself. */
 const SCHEDULING: Syscall[] = ["sched_setscheduler", "sched_setparam", "sched_setattr", "sched_setaffinity"];
@@ -113,6 +117,49 @@ const SENDING: [Syscall, number][] = [
   ["sendmmsg", 3],
 ];
 
+/** The bits of a mode that let whoever runs a file act as its user or its group (inode(7)). */
+const SET_ID_BITS = 0o6000;
+/** Without these flags a file is not made, and its mode is whatever the caller left there (open(2)). */
+const MAKES_FILE = 0o100 | 0o20000000;
+
+type AnySyscall = Syscall | keyof typeof X64_ONLY;
+
+/** Calls that set a mode; which argument it is. */
+const SETTING_MODES: [AnySyscall, number][] = [
+  ["chmod", 1],
+  ["fchmod", 1],
+  ["fchmodat", 2],
+  ["fchmodat2", 2],
+  ["creat", 1],
+  ["mknod", 1],
+  ["mknodat", 2],
+];
+
+/** Calls that open a file or make it; which argument the flags are, before the mode. */
+const OPENING: [AnySyscall, number][] = [
+  ["openat", 2],
+  ["open", 1],
+];
+
+const CHANGING_OWNERS: AnySyscall[] = ["chown", "lchown", "fchown", "fchownat"];
+
+/**
+ * Calls that label a file by its path, which no wall asks about; programs that copy labels do without them where a file
+ * system has none. By a descriptor they are open: that was opened through the walls.
+ */
+const LABELLING: Syscall[] = [
+  "setxattr",
+  "lsetxattr",
+  "removexattr",
+  "lremovexattr",
+  "setxattrat",
+  "removexattrat",
+  "file_setattr",
+];
+
+const PR_SET_PDEATHSIG = 1;
+const SIGKILL = 9;
+
 export interface FilterOptions {
   architecture: Architecture;
   /** Landlock's version; 0 without it. */
@@ -123,11 +170,12 @@ export interface FilterOptions {
   hasPorts: boolean;
 }
 
-type Instruction = [code: number, whenTrue: number, whenFalse: number, value: number];
-
 /** @returns the program's bytes: eight for each instruction (struct sock_filter) */
 export function filterOf({ architecture, landlock, guarded, hasPorts }: FilterOptions): Uint8Array {
-  const numbers = SYSCALLS[architecture];
+  const numbers: Partial<Record<AnySyscall, number>> = {
+    ...SYSCALLS[architecture],
+    ...(architecture === "x64" ? X64_ONLY : {}),
+  };
   const program: Instruction[] = [
     [LOAD, 0, 0, ARCHITECTURE],
     [EQUALS, 1, 0, AUDIT_ARCH[architecture]],
@@ -136,9 +184,16 @@ export function filterOf({ architecture, landlock, guarded, hasPorts }: FilterOp
   ];
   if (architecture === "x64") program.push([ANY_BIT, 0, 1, X32_BIT], refuse(ENOSYS));
   /** What stands here is decided for this call alone; it ends with an answer. */
-  const on = (call: Syscall, body: Instruction[]) =>
-    program.push([EQUALS, 0, body.length, numbers[call]], ...body);
+  const on = (call: AnySyscall, body: Instruction[]) => {
+    const number = numbers[call];
+    if (number !== undefined) program.push([EQUALS, 0, body.length, number], ...body);
+  };
 
+  // First, since programs open files more often than anything else that is decided here.
+  for (const [call, flags] of OPENING) {
+    const bits = noBit(argument(flags + 1), SET_ID_BITS, EPERM);
+    on(call, [[LOAD, 0, 0, argument(flags)], [ANY_BIT, 0, bits.length, MAKES_FILE], ...bits, allow()]);
+  }
   on("socket", socketsOf(hasPorts));
   if (hasPorts)
     for (const [call, flags] of SENDING) on(call, noBit(argument(flags), MSG_FASTOPEN, EOPNOTSUPP));
@@ -168,6 +223,17 @@ export function filterOf({ architecture, landlock, guarded, hasPorts }: FilterOp
   for (const call of SIGNALS) on(call, noneOf(argument(0), call === "kill" ? whole : guarded, EPERM));
   // Before its third version Landlock does not ask about files that are cut off by their name.
   if (landlock < 3) on("truncate", [refuse(EACCES)]);
+  for (const [call, mode] of SETTING_MODES) on(call, noBit(argument(mode), SET_ID_BITS, EPERM));
+  for (const call of CHANGING_OWNERS) on(call, [refuse(EPERM)]);
+  for (const call of LABELLING) on(call, [refuse(EOPNOTSUPP)]);
+  // A child ends with its server: the signal that says so is not to be exchanged for another, or none.
+  const isDeadly = oneOf(argument(1), [SIGKILL], EPERM);
+  on("prctl", [
+    [LOAD, 0, 0, argument(0)],
+    [EQUALS, 0, isDeadly.length, PR_SET_PDEATHSIG],
+    ...isDeadly,
+    allow(),
+  ]);
   for (const call of REFUSED) on(call, [refuse(EPERM)]);
   for (const call of UNKNOWN) on(call, [refuse(ENOSYS)]);
   program.push(allow());
@@ -195,44 +261,4 @@ function socketsOf(hasPorts: boolean): Instruction[] {
 /** What names a process by its id: PRIO_PROCESS, IOPRIO_WHO_PROCESS. */
 function whoseOwn(call: "setpriority" | "ioprio_set"): number {
   return call === "setpriority" ? 0 : 1;
-}
-
-function refuse(errno: number): Instruction {
-  return [RETURN, 0, 0, ERRNO | errno];
-}
-
-function allow(): Instruction {
-  return [RETURN, 0, 0, ALLOW];
-}
-
-/** Lets the call pass when an argument is one of these values. */
-function oneOf(offset: number, values: number[], errno: number): Instruction[] {
-  return [[LOAD, 0, 0, offset], ...oneOfLoaded(values, errno)];
-}
-
-function oneOfLoaded(values: number[], errno: number): Instruction[] {
-  const tests = values.map((value, index): Instruction => [EQUALS, values.length - index, 0, value]);
-  return [...tests, refuse(errno), allow()];
-}
-
-/** Refuses the call when an argument is one of these values. */
-function noneOf(offset: number, values: number[], errno: number): Instruction[] {
-  const tests = values.map((value, index): Instruction => [EQUALS, values.length - index, 0, value]);
-  return [[LOAD, 0, 0, offset], ...tests, allow(), refuse(errno)];
-}
-
-/** Refuses the call when an argument has one of these bits. */
-function noBit(offset: number, bits: number, errno: number): Instruction[] {
-  return [[LOAD, 0, 0, offset], [ANY_BIT, 0, 1, bits], refuse(errno), allow()];
-}
-
-function encoded(program: Instruction[]): Uint8Array {
-  const view = new DataView(new ArrayBuffer(program.length * 8));
-  program.forEach(([code, whenTrue, whenFalse, value], index) => {
-    view.setUint16(index * 8, code, true);
-    view.setUint8(index * 8 + 2, whenTrue);
-    view.setUint8(index * 8 + 3, whenFalse);
-    view.setUint32(index * 8 + 4, value >>> 0, true);
-  });
-  return new Uint8Array(view.buffer);
 }

@@ -5,6 +5,9 @@ import { BadRequest } from "../../errors.ts";
 import type { SandboxChoice } from "../types.ts";
 import { isWithin, withoutLinks } from "./paths.ts";
 
+/** The system has no greater ones; the last says "none". */
+const MAX_USER_ID = 4_294_967_295;
+
 /** @throws BadRequest when a folder or a port is none, or a folder would let scripts at the data directory */
 export function sandboxOf(config: Config): SandboxChoice {
   const ports = listOf(config.sandbox_ports).map(Number);
@@ -25,7 +28,15 @@ export function sandboxOf(config: Config): SandboxChoice {
     read: foldersOf("SVC_SANDBOX_READ", config.sandbox_read),
     write,
     ports: ports.length > 0 ? ports : undefined,
+    user_ids: userIdsOf(config.job_uids),
   };
+}
+
+function userIdsOf(text: string): SandboxChoice["user_ids"] {
+  if (text === "" || text === "off") return text || undefined;
+  const [first = 0, last = 0] = /^\d+-\d+$/.test(text) ? text.split("-").map(Number) : [];
+  if (first > 0 && first < last && last < MAX_USER_ID) return { first, last };
+  throw new BadRequest(`SVC_JOB_UIDS=${text}: must be a range of user ids such as 200000-204095, or off`);
 }
 
 function foldersOf(variable: string, text: string): string[] {

@@ -1,5 +1,6 @@
 /** What this machine has to hold scripts in with. */
 import { dlopen, ptr } from "bun:ffi";
+import type { SandboxChoice } from "../types.ts";
 import { type Architecture, SYSCALLS } from "./syscalls.ts";
 
 export interface SandboxSupport {
@@ -39,6 +40,11 @@ export function sandboxSupport(): SandboxSupport {
     bwrap,
     missing: landlock > 0 ? undefined : "Landlock is not offered by this kernel or container",
   };
+}
+
+/** Whether paths are closed to scripts by something else than the rights of files. */
+export function hasWalls(mode: SandboxChoice["mode"], { landlock }: SandboxSupport): boolean {
+  return landlock > 0 || mode === "bwrap";
 }
 
 function openLibc() {

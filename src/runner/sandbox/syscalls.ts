@@ -1,4 +1,4 @@
-/** Numbers of system calls, per processor. Both tables name the same calls; a call that a processor lacks is absent. */
+/** Numbers of system calls, per processor. Both tables name the same calls; those that arm64 lacks are in a table of their own. */
 
 export type Architecture = "x64" | "arm64";
 
@@ -17,11 +17,16 @@ const RECENT = {
   pidfd_open: 434,
   clone3: 435,
   close_range: 436,
+  openat2: 437,
   pidfd_getfd: 438,
   mount_setattr: 442,
   landlock_create_ruleset: 444,
   landlock_add_rule: 445,
   landlock_restrict_self: 446,
+  fchmodat2: 452,
+  setxattrat: 463,
+  removexattrat: 466,
+  file_setattr: 469,
 };
 
 const X64 = {
@@ -48,7 +53,13 @@ const X64 = {
   msgctl: 71,
   fcntl: 72,
   truncate: 76,
+  fchmod: 91,
+  fchown: 93,
   ptrace: 101,
+  setgroups: 116,
+  setresuid: 117,
+  setresgid: 119,
+  capset: 126,
   rt_sigqueueinfo: 129,
   setpriority: 141,
   sched_setparam: 142,
@@ -62,6 +73,10 @@ const X64 = {
   reboot: 169,
   init_module: 175,
   delete_module: 176,
+  setxattr: 188,
+  lsetxattr: 189,
+  removexattr: 197,
+  lremovexattr: 198,
   tkill: 200,
   sched_setaffinity: 203,
   semtimedop: 220,
@@ -74,6 +89,9 @@ const X64 = {
   ioprio_set: 251,
   inotify_add_watch: 254,
   openat: 257,
+  mknodat: 259,
+  fchownat: 260,
+  fchmodat: 268,
   unshare: 272,
   rt_tgsigqueueinfo: 297,
   perf_event_open: 298,
@@ -95,18 +113,28 @@ const X64 = {
 
 const ARM64: Record<keyof typeof X64, number> = {
   ...RECENT,
+  setxattr: 5,
+  lsetxattr: 6,
+  removexattr: 14,
+  lremovexattr: 15,
   fcntl: 25,
   inotify_add_watch: 27,
   ioctl: 29,
   ioprio_set: 30,
+  mknodat: 33,
   umount2: 39,
   mount: 40,
   pivot_root: 41,
   truncate: 45,
   chroot: 51,
+  fchmod: 52,
+  fchmodat: 53,
+  fchownat: 54,
+  fchown: 55,
   openat: 56,
   close: 57,
   write: 64,
+  capset: 91,
   unshare: 97,
   kexec_load: 104,
   init_module: 105,
@@ -121,6 +149,9 @@ const ARM64: Record<keyof typeof X64, number> = {
   rt_sigqueueinfo: 138,
   setpriority: 140,
   reboot: 142,
+  setresuid: 147,
+  setresgid: 149,
+  setgroups: 159,
   prctl: 167,
   mq_open: 180,
   msgget: 186,
@@ -161,6 +192,9 @@ const ARM64: Record<keyof typeof X64, number> = {
   userfaultfd: 282,
   kexec_file_load: 294,
 };
+
+/** What x86-64 has beside its newer forms, which all processors have. */
+export const X64_ONLY = { open: 2, creat: 85, chmod: 90, chown: 92, lchown: 94, mknod: 133 } as const;
 
 export type Syscall = keyof typeof X64;
 
