@@ -14,37 +14,40 @@ import { tellLeakedKey, tellRestored } from "./features/alerts/own-files.ts";
 import { recordAudit } from "./features/audit/service.ts";
 import { giveUpFrame } from "./features/flows/run/give-up.ts";
 import { wakeFrames } from "./features/flows/run/wake.ts";
-import { startFlowWaker } from "./features/flows/run/waker.ts";
+import { createFlowWaker } from "./features/flows/run/waker.ts";
 import { operations } from "./features/index.ts";
-import { startCaretaker } from "./features/instance/caretaker.ts";
+import { createCaretaker } from "./features/instance/caretaker.ts";
 import { followOtherServers } from "./features/jobs/elsewhere.ts";
 import { endWaits } from "./features/jobs/wait.ts";
 import { pythonIndexOf } from "./features/settings/python-index.ts";
 import { openSettings } from "./features/settings/store.ts";
 import { createJobTokens } from "./features/tokens/job-tokens.ts";
 import { checkScopes } from "./features/tokens/scopes.ts";
-import { resolveToken, startTokenUse } from "./features/tokens/service.ts";
+import { createTokenUse, resolveToken } from "./features/tokens/service.ts";
 import { OPERATOR } from "./features/users/operator.ts";
 import { openSetup } from "./features/users/setup.ts";
 import { setInstanceWebhook } from "./features/webhooks/endpoints.ts";
 import { recordChange } from "./features/webhooks/outbox.ts";
 import { readGroupTags, takenTags } from "./features/workers/group-tags.ts";
-import { startPresence } from "./features/workers/presence.ts";
+import { ALWAYS_LEADER, createLeadership } from "./features/workers/leadership.ts";
+import { createPresence } from "./features/workers/presence.ts";
 import { resolveMember } from "./features/workspaces/members.ts";
 import { checkInstanceKey } from "./features/workspaces/secrets.ts";
-import { startUsage } from "./features/workspaces/usage.ts";
+import { createUsage } from "./features/workspaces/usage.ts";
 import type { Hooks } from "./http/execute.ts";
 import { mount } from "./http/server.ts";
 import { backgroundSettled } from "./lib/background.ts";
 import { closeInstanceKey, loadInstanceKey, needInstanceKey } from "./lib/instance-key.ts";
 import { createLog } from "./lib/log.ts";
 import { createMeters, tally } from "./lib/meters.ts";
+import { createParts } from "./loops/start-stop.ts";
 import { createQueue } from "./queue/queue.ts";
 import { newWorkerName } from "./queue/worker-name.ts";
 import { createRunner } from "./runner/runner.ts";
 import { sandboxOf } from "./runner/sandbox/settings.ts";
+import { recoverFromSetBack } from "./worker/clock-set-back.ts";
 import { createHandlerCaller } from "./worker/handlers.ts";
-import { createPruner } from "./worker/pruner.ts";
+import { createFilePruner, createPruner } from "./worker/pruner.ts";
 import { createRescuer } from "./worker/rescuer.ts";
 import { createScheduler } from "./worker/scheduler.ts";
 import { createTokenNotifier } from "./worker/token-expiry.ts";
@@ -111,11 +114,10 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
   app.meters = createMeters();
   app.accepting = true;
   app.leaving = false;
+  app.leader = ALWAYS_LEADER;
   let drained = async () => {};
-  const started: (() => Promise<void>)[] = [() => db.close()];
-  const stopStarted = async () => {
-    for (const stop of started.reverse()) await stop();
-  };
+  const parts = createParts(log);
+  parts.add("database", () => db.close());
   try {
     if (role === "worker") needInstanceKey(config.data_dir, config.secret_key);
     const leaked = closeInstanceKey(config.data_dir, config.secret_key);
@@ -125,17 +127,17 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       throw outageAtStart(config, cause) ?? cause;
     });
     if (applied.length > 0) log.debug({ migrations: applied }, "the database was brought up to date");
-    const clock = await followClock(db, log);
-    started.push(async () => clock.stop());
+    const clock = followClock(db, log);
+    await parts.start("clock", clock);
     app.clock = clock.now;
     app.relay = await openRelay(db, log, role === "all" || role === "worker");
-    started.push(() => app.relay.stop());
+    parts.add("relay", () => app.relay.stop());
     app.events.onAnyFinished(({ id }) => app.relay.tell("ended", id));
     followForgetting(app);
     followQuestions(app);
     app.settings = await openSettings(app);
-    started.push(async () => app.settings.stop());
-    started.push(() => backgroundSettled(app));
+    await parts.start("settings", app.settings);
+    parts.add("background", () => backgroundSettled(app));
     if (leaked !== undefined) await tellLeakedKey(app, leaked);
     await checkInstanceKey(app).catch((cause) => {
       if (role === "worker") throw cause;
@@ -168,24 +170,20 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       tokensFor: createJobTokens(app),
       log: (level, message, fields) => log[level](fields ?? {}, message),
     });
-    const tokenUse = startTokenUse(app);
-    started.push(() => tokenUse.stop());
-    const usage = startUsage(app);
-    started.push(() => usage.stop());
+    await parts.start("token use", createTokenUse(app));
+    await parts.start("usage", createUsage(app));
 
     if (role !== "none") {
       await app.runner.start();
-      started.push(() => app.runner.stop());
+      parts.add("runner", () => app.runner.stop());
 
-      const rescuer = createRescuer(app);
-      await rescuer.start();
-      started.push(() => rescuer.stop());
+      await parts.start("rescuer", createRescuer(app));
 
-      const waker = startFlowWaker(app, {
+      const waker = createFlowWaker(app, {
         wake: (root_job, frame_ids) => wakeFrames(app, root_job, frame_ids),
         giveUp: (root_job, frame_id, cause) => giveUpFrame(app, root_job, frame_id, cause),
       });
-      started.push(() => waker.stop());
+      await parts.start("flow waker", waker);
 
       const isCommand = role === "own";
       if (!isCommand) await readGroupTags(app);
@@ -197,51 +195,36 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
           : { claimed: ofServer, handed: ofServer },
       );
       await worker.start();
-      started.push(async () => {
+      parts.add("waiting callers", async () => {
         endWaits(app);
         await drained();
       });
-      started.push(() => worker.stop(config.drain_s * 1000));
+      parts.add("worker", () => worker.stop(config.drain_s * 1000));
 
       if (!isCommand) {
-        const presence = startPresence(app, worker.work);
-        started.push(() => presence.stop());
-        const stopFollowing = followOtherServers(app);
-        started.push(async () => stopFollowing());
-
-        // Whoever runs jobs has files of theirs to let go of; rows go with whoever looks first.
-        const pruner = createPruner(app);
-        pruner.start();
-        started.push(() => pruner.stop());
+        await parts.start("presence", createPresence(app, worker.work));
+        await parts.start("other servers", followOtherServers(app));
+        await parts.start("file pruner", createFilePruner(app));
       }
     }
     if (role === "all") {
-      const scheduler = createScheduler(app);
-      scheduler.start();
-      started.push(() => scheduler.stop());
-
-      const handlers = createHandlerCaller(app);
-      handlers.start();
-      started.push(() => handlers.stop());
-
+      if (db.channel) {
+        const leadership = createLeadership(app);
+        app.leader = leadership;
+        await parts.start("leadership", leadership);
+      }
+      clock.onSetBack((by_ms) => recoverFromSetBack(app, by_ms));
       await setInstanceWebhook(app, config.instance_events_webhook);
-      const sender = createWebhookSender(app);
-      sender.start();
-      started.push(() => sender.stop());
-
-      const listener = createWebsocketListener(app);
-      listener.start();
-      started.push(() => listener.stop());
-
-      const tokenNotifier = createTokenNotifier(app);
-      tokenNotifier.start();
-      started.push(() => tokenNotifier.stop());
-
-      const caretaker = startCaretaker(app);
-      started.push(() => caretaker.stop());
+      await parts.start("pruner", createPruner(app));
+      await parts.start("scheduler", createScheduler(app));
+      await parts.start("handlers", createHandlerCaller(app));
+      await parts.start("webhook sender", createWebhookSender(app));
+      await parts.start("websocket listener", createWebsocketListener(app));
+      await parts.start("token notifier", createTokenNotifier(app));
+      await parts.start("caretaker", createCaretaker(app));
     }
   } catch (cause) {
-    await stopStarted();
+    await parts.stop().catch(() => {});
     throw cause;
   }
 
@@ -256,7 +239,6 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
   };
   const network = mount(app, hooks, operations);
   const local = mount(app, hooks, operations, () => OPERATOR);
-  let stopping: Promise<void> | undefined;
   return {
     app,
     fetch: network.fetch,
@@ -271,8 +253,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
     stop() {
       app.leaving = true;
       app.accepting = false;
-      stopping ??= stopStarted();
-      return stopping;
+      return parts.stop();
     },
   };
 }

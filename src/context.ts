@@ -27,10 +27,21 @@ export interface App {
   readonly urls: { readonly base: string; readonly internal: string };
   /** The key that wraps the workspaces' keys: 32 bytes. */
   readonly instanceKey: Uint8Array;
+  /** Which server does what is done once for all of a database. */
+  readonly leader: Leader;
   /** False while the server drains: no new jobs. */
   accepting: boolean;
   /** True from when the server is told to stop: connections are closed after their answer, and health fails. */
   leaving: boolean;
+}
+
+/** Of the servers that share a database one leads; a server that has its database for itself always does. */
+export interface Leader {
+  isLeader(): boolean;
+  /** Wakes a task of the leader, on whichever server that is. Best effort: its interval bounds how late it can be. */
+  wake(task: string): void;
+  /** Calls back when the task is woken, and when this server becomes the leader; undefined: no longer. */
+  onWake(task: string, run: (() => void) | undefined): void;
 }
 
 /** What is known of a token, before any workspace is looked at. */

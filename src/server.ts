@@ -4,16 +4,22 @@ import { join } from "node:path";
 import { serve as h3serve } from "h3";
 import { createApp, type RunningApp } from "./app.ts";
 import type { Config } from "./config.ts";
+import type { App } from "./context.ts";
 import { noRoomAtStart } from "./database/connect.ts";
 import { BadRequest } from "./errors.ts";
 import { raiseAlert } from "./features/alerts/service.ts";
 import { type Certificate, readCertificate, watchCertificate } from "./http/certificate.ts";
 import { trustProxies } from "./http/proxies.ts";
 import { lockDirectory } from "./lib/directory-lock.ts";
+import { createLog } from "./lib/log.ts";
+import { sleep } from "./loops/sleep.ts";
+import { createParts, type Service } from "./loops/start-stop.ts";
 
 export interface RunningServer extends RunningApp {
   /** Where it listens, without a trailing slash. */
   url: string;
+  /** Resolves with the reason when the database stores nothing any more: the process is to be ended and started again. */
+  broken: Promise<Error>;
 }
 
 /** Name of the socket below the data directory; mode 0600: whoever can open it is the operator. */
@@ -44,54 +50,48 @@ async function open(config: Config, role: "all" | "worker"): Promise<RunningServ
   // What is wrong with these is told before anything is opened.
   const certificate = readCertificate(config);
   trustProxies(config.trusted_proxies);
+  const log = createLog(config.log_level, config.log_format);
   const lock = lockDirectory(config.data_dir, role === "all" ? "svc serve" : "svc worker");
-  let running: RunningApp | undefined;
+  const parts = createParts(log);
+  parts.add("lock", () => lock.release());
   try {
-    running = await createApp(config, role);
-    const { fetch, fetchAsOperator } = running;
+    const running = await createApp(config, role);
+    const { app, fetch, fetchAsOperator } = running;
+    const opened = createParts(log);
+    // Its parts end before anything that lets requests in: those under way are answered.
+    parts.add("ways in", () => opened.stop());
+    parts.add("app", () => running.stop());
     const listener = await listen(config, fetch, certificate);
+    opened.add("listener", () => listener.close());
     const twin = await listenOnOtherLoopback(running, config, listener.url, certificate);
+    opened.add("listener of the other loopback address", () => twin?.close());
     const socket = listenForOperator(config, fetchAsOperator);
+    opened.add("socket", () => socket?.stop(true));
     const url = listener.url;
     // Scripts call the service back by an address that no certificate names: they do so without one.
     const forJobs = config.tls_cert ? await listen({ host: "127.0.0.1", port: 0 }, fetch) : undefined;
+    opened.add("listener for jobs", () => forJobs?.close());
     running.listenAt(url, forJobs?.url);
-    const { app } = running;
-    const renewal =
-      certificate &&
-      watchCertificate(config, certificate, {
-        async renew(next) {
-          await listener.renew(next);
-          await twin?.renew(next);
-          app.log.info({ url }, "the renewed certificate is used from now on");
-        },
-        complain(reason) {
-          const message = `the renewed certificate is not used, the one before stays: ${reason}`;
-          void raiseAlert(app, { kind: "certificate_refused", message, subject: reason });
-        },
-      });
-    const stopApp = running.stop;
     // What is asked of the database meanwhile must be answered while it is there.
     running.onDrained(() => Promise.all([listener.leave(), forJobs?.leave()]).then(() => {}));
+    if (certificate) {
+      const listeners = twin ? [listener, twin] : [listener];
+      await parts.start("certificate", watchCertificateOf(app, listeners, certificate));
+    }
+    const broken = new Promise<Error>((resolve) => app.db.onBroken(resolve));
     return {
       ...running,
       url,
+      broken,
       async stop() {
         app.leaving = true;
         // Balancers see that health fails, and send their calls elsewhere; those that still come are answered.
-        await Bun.sleep(config.drain_delay_s * 1000);
-        await renewal?.stop();
-        await stopApp();
-        await listener.close();
-        await twin?.close();
-        await forJobs?.close();
-        await socket?.stop(true);
-        lock.release();
+        await sleep(config.drain_delay_s * 1000);
+        await parts.stop();
       },
     };
   } catch (cause) {
-    await running?.stop();
-    lock.release();
+    await parts.stop().catch(() => {});
     throw cause;
   }
 }
@@ -125,6 +125,20 @@ async function listenOnOtherLoopback(
       );
     return undefined;
   }
+}
+
+function watchCertificateOf(app: App, listeners: Listener[], certificate: Certificate): Service {
+  return watchCertificate(app.config, certificate, {
+    log: app.log,
+    async renew(next) {
+      for (const listener of listeners) await listener.renew(next);
+      app.log.info({ url: listeners[0]!.url }, "the renewed certificate is used from now on");
+    },
+    complain(reason) {
+      const message = `the renewed certificate is not used, the one before stays: ${reason}`;
+      void raiseAlert(app, { kind: "certificate_refused", message, subject: reason });
+    },
+  });
 }
 
 export interface Listener {

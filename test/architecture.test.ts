@@ -7,7 +7,7 @@ const root = join(import.meta.dir, "..");
 
 /** The floors, lowest first: a file imports values from its own floor or from one below. */
 const FLOORS = [
-  ["lib", "errors", "config", "outgoing"],
+  ["lib", "errors", "config", "outgoing", "loops"],
   ["database"],
   ["flow-engine", "languages", "expressions"],
   ["queue", "runner", "events"],
@@ -66,6 +66,24 @@ test("no file imports itself in a circle by value", async () => {
   };
   for (const file of graph.keys()) walk(file, []);
   expect(circles).toEqual([]);
+});
+
+/** What ticks while one job, one caller or one connection is there; the runner knows no app. */
+const TICKERS = [
+  "src/features/jobs/job-feed.ts",
+  "src/features/jobs/wait.ts",
+  "src/outgoing/websocket.ts",
+  "src/runner/runner.ts",
+  "src/worker/job-output.ts",
+];
+
+test("what a server does now and then is a periodic task, and nothing else sets an interval", async () => {
+  const others: string[] = [];
+  for await (const file of new Bun.Glob("src/**/*.ts").scan({ cwd: root })) {
+    if (file.startsWith("src/runner/child/") || TICKERS.includes(file)) continue;
+    if ((await Bun.file(join(root, file)).text()).includes("setInterval(")) others.push(file);
+  }
+  expect(others).toEqual([]);
 });
 
 test("operations are named once, live in one place, and say who may call them", async () => {

@@ -12,6 +12,8 @@ interface Way {
 export interface CuttableProxy extends Disposable {
   port: number;
   cut(): void;
+  /** Ends all connections; new ones are taken and closed at once, as by a balancer with nothing behind it. */
+  refuse(): void;
   /** What was held back goes on its way. */
   mend(): void;
 }
@@ -19,6 +21,7 @@ export interface CuttableProxy extends Disposable {
 export async function startProxy(to: { hostname: string; port: number }): Promise<CuttableProxy> {
   const ways = new Set<Socket<Way>>();
   let isCut = false;
+  let isRefusing = false;
 
   function pass(socket: Socket<Way>): void {
     const { data } = socket;
@@ -56,6 +59,11 @@ export async function startProxy(to: { hostname: string; port: number }): Promis
     socket: {
       ...handlers,
       async open(socket) {
+        if (isRefusing) {
+          socket.data = { other: undefined, kept: [], isClosed: true };
+          socket.end();
+          return;
+        }
         socket.data = { other: undefined, kept: [], isClosed: false };
         ways.add(socket);
         const data = { other: socket, kept: [], isClosed: false };
@@ -75,8 +83,14 @@ export async function startProxy(to: { hostname: string; port: number }): Promis
     cut() {
       isCut = true;
     },
+    refuse() {
+      isRefusing = true;
+      for (const socket of ways) socket.terminate();
+      ways.clear();
+    },
     mend() {
       isCut = false;
+      isRefusing = false;
       for (const socket of [...ways]) pass(socket);
     },
     [Symbol.dispose]() {

@@ -1,5 +1,6 @@
 import chalk, { chalkStderr } from "chalk";
 import { loadConfig, SETTINGS } from "../../src/config.ts";
+import { sleep, withinMs } from "../../src/loops/sleep.ts";
 import type { RunningServer } from "../../src/server.ts";
 import { examples, leaf } from "../command.ts";
 import { wholeNumber } from "../options.ts";
@@ -31,6 +32,8 @@ const settings = Object.values(SETTINGS)
   .join("\n");
 
 const DRAINS = "taking no new jobs, waiting for the running ones";
+/** How long a server that cannot go on says so, and how long its scripts may take to end after that. */
+const END_MS = 2_000;
 /** How long a server that starts has left to be up once it is told to stop. */
 const LONGEST_START_MS = 8_000;
 
@@ -65,6 +68,7 @@ export default leaf("serve", "start the server", "directory")
     const toldToStop = heedSignals();
     const server = await startServer(config);
     outliveMishaps(server);
+    endWhenBroken(server);
     const development = await openDevelopment(options, server);
     const setup = await server.setupPath();
     const setupUrl = setup === undefined ? undefined : `${server.app.urls.base}${setup}`;
@@ -109,6 +113,24 @@ async function openDevelopment(
   });
   app.runner.spare();
   return () => listener.close();
+}
+
+/**
+ * Ends the process with an error once the database stores nothing any more: only a start mends that, which is for whoever
+ * supervises the process. Jobs that ran are put back by the next start, as after a crash.
+ */
+export function endWhenBroken({ app, broken }: RunningServer): void {
+  void broken.then(async (cause) => {
+    app.accepting = false;
+    const reason = (cause.cause as Error | undefined)?.message;
+    app.log.error({ error: cause.message, reason }, "the server ends, to be started again");
+    note(`svc ends, to be started again: ${cause.message}`);
+    const ended = app.runner.stop().catch(() => {});
+    // Whoever asks meanwhile, a balancer among them, is told the reason.
+    await sleep(END_MS);
+    await withinMs(END_MS, ended, () => new Error("still running")).catch(() => {});
+    process.exit(EXIT.failed);
+  });
 }
 
 /** One request's or job's mishap must not end those of all others. */

@@ -160,6 +160,8 @@ export interface Database {
    * @returns whether there is more to give
    */
   shrink(): Promise<boolean>;
+  /** Calls back once when nothing can be stored any more until a restart. */
+  onBroken(hear: (cause: Error) => void): void;
   /** Commit figures for metrics; `broken` is why nothing more is stored until a restart. */
   stats(): CommitStats;
   close(): Promise<void>;

@@ -6,8 +6,8 @@
  * A group holds whole or not at all. One that does not is halved until the write in whose way something is stands alone,
  * which is then done by itself.
  */
-import type { SQL as PostgresClient } from "bun";
 import { type CommitStats, countCommit } from "./database.ts";
+import type { Connections } from "./postgres-connections.ts";
 import type { AnyStatement, Joined, Values } from "./postgres-statements.ts";
 
 /** A shared statement that a write wants to be run. */
@@ -57,7 +57,7 @@ export interface Groups {
 }
 
 export function createGroups(
-  client: PostgresClient,
+  reach: Connections["reach"],
   joinedOf: (declared: AnyStatement) => Promise<Joined>,
   counters: CommitStats,
 ): Groups {
@@ -107,26 +107,28 @@ export function createGroups(
     }
     const statements: { joined: Joined; rows: Values[] }[] = [];
     for (const [declared, rows] of wanted) statements.push({ joined: await joinedOf(declared), rows });
-    const connection = await client.reserve();
-    try {
-      // Not awaited one by one: all are on their way before the first is answered. A statement that does not do all it is
-      // to do fails, and what is to commit rolls back then.
-      const under_way = [
-        connection`BEGIN`,
-        // What follows sees what is stored once the names are held, since each statement looks anew.
-        shared.size > 0
-          ? connection.unsafe(SETTINGS_AND_SHARE, [String(LOCK_MS), JSON.stringify([...shared].sort())])
-          : connection.unsafe(SETTINGS, [String(LOCK_MS)]),
-        ...statements.map(({ joined, rows }) => connection.unsafe(joined.text, joined.bind(rows))),
-        connection`COMMIT`,
-      ];
-      const outcomes = await Promise.allSettled(under_way);
-      const failed = outcomes.find((outcome) => outcome.status === "rejected");
-      if (failed && !isRefusal(failed.reason)) throw failed.reason;
-      return !failed;
-    } finally {
-      connection.release();
-    }
+    return reach(async (client) => {
+      const connection = await client.reserve();
+      try {
+        // Not awaited one by one: all are on their way before the first is answered. A statement that does not do all it is
+        // to do fails, and what is to commit rolls back then.
+        const under_way = [
+          connection`BEGIN`,
+          // What follows sees what is stored once the names are held, since each statement looks anew.
+          shared.size > 0
+            ? connection.unsafe(SETTINGS_AND_SHARE, [String(LOCK_MS), JSON.stringify([...shared].sort())])
+            : connection.unsafe(SETTINGS, [String(LOCK_MS)]),
+          ...statements.map(({ joined, rows }) => connection.unsafe(joined.text, joined.bind(rows))),
+          connection`COMMIT`,
+        ];
+        const outcomes = await Promise.allSettled(under_way);
+        const failed = outcomes.find((outcome) => outcome.status === "rejected");
+        if (failed && !isRefusal(failed.reason)) throw failed.reason;
+        return !failed;
+      } finally {
+        connection.release();
+      }
+    });
   }
 
   return {

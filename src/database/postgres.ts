@@ -9,6 +9,7 @@ import { SQL as PostgresClient } from "bun";
 import { DrizzleQueryError, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/pg-proxy";
 import { BadRequest, Internal, StorageFull, SvcError } from "../errors.ts";
+import { withinMs } from "../loops/sleep.ts";
 import {
   countCommit,
   countFailure,
@@ -20,6 +21,7 @@ import {
   type WriteOptions,
 } from "./database.ts";
 import { isOutage } from "./failure.ts";
+import { openConnections } from "./postgres-connections.ts";
 import { type Call, createGroups, SHARE } from "./postgres-groups.ts";
 import {
   type AnyStatement,
@@ -43,13 +45,10 @@ export interface PostgresOptions {
 
 /** What the database's own list of connections calls those of a server. */
 export const APPLICATION = "svc";
-
 /** Of transactions that wait for each other PostgreSQL ends one, which is then done once more. */
 const MAX_TRIES = 5;
-
 /** How long what is under way may take at the end. */
-const CLOSE_S = 5;
-
+const CLOSE_MS = 5_000;
 /** Most characters of a statement that goes together with others'. */
 const MAX_SHARED = 65_536;
 
@@ -57,7 +56,7 @@ const MAX_SHARED = 65_536;
 class Contradicted extends Error {}
 
 export function openPostgres(options: PostgresOptions): Database {
-  const client = new PostgresClient({
+  const connections = openConnections({
     url: options.url,
     max: options.max_connections,
     bigint: false,
@@ -67,7 +66,8 @@ export function openPostgres(options: PostgresOptions): Database {
     },
   });
   const counters = newCommitStats();
-  const queries = builderOn(async () => client);
+  const { reach } = connections;
+  const queries = builderOn((run) => reach(run));
   const compiled = new Map<object, Compiled>();
   const joined = new Map<object, Promise<Joined>>();
   const writing = new Set<Promise<unknown>>();
@@ -83,18 +83,22 @@ export function openPostgres(options: PostgresOptions): Database {
   function joinedOf(declared: AnyStatement): Promise<Joined> {
     let known = joined.get(declared);
     if (!known) {
-      known = joinRows(client, compiledOf(declared));
+      known = reach((client) => joinRows(client, compiledOf(declared)));
       joined.set(declared, known);
       known.catch(() => joined.delete(declared));
     }
     return known;
   }
 
-  const groups = createGroups(client, joinedOf, counters);
+  const groups = createGroups(reach, joinedOf, counters);
 
-  async function run(on: Connection, declared: AnyStatement, parameters: Values) {
+  async function run(on: Connection | undefined, declared: AnyStatement, parameters: Values) {
     const { text, bind, numbers } = compiledOf(declared);
-    const rows = (await on.unsafe(text, bind(parameters))) as Values[] & { count: number };
+    const rows = (await reach(async (client) =>
+      (on ?? client).unsafe(text, bind(parameters)),
+    )) as Values[] & {
+      count: number;
+    };
     for (const row of rows) {
       for (const name of numbers) row[name] = row[name] === null ? null : Number(row[name]);
     }
@@ -119,42 +123,51 @@ export function openPostgres(options: PostgresOptions): Database {
 
     function open(): Promise<Connection> {
       opened ??= new Promise((resolve, reject) => {
-        committed = client.begin(async (connection) => {
-          if (lazy) await connection.unsafe("SET LOCAL synchronous_commit = off");
-          if (shares.length > 0) await connection.unsafe(SHARE, [JSON.stringify(shares)]);
-          for (const { declared, parameters } of calls) {
-            const { count } = await run(connection, declared, parameters);
-            if (count !== declared.changes(parameters as never)) throw new Contradicted();
-          }
-          resolve(connection);
-          await ended.promise;
-        });
+        committed = reach((client) =>
+          client.begin(async (connection) => {
+            if (lazy) await connection.unsafe("SET LOCAL synchronous_commit = off");
+            if (shares.length > 0) await connection.unsafe(SHARE, [JSON.stringify(shares)]);
+            for (const { declared, parameters } of calls) {
+              const { count } = await run(connection, declared, parameters);
+              if (count !== declared.changes(parameters as never)) throw new Contradicted();
+            }
+            resolve(connection);
+            await ended.promise;
+          }),
+        );
         committed.catch(reject);
       });
       return opened;
     }
 
-    const tx = withBuilder(() => builderOn(open), {
-      async exec(declared, parameters) {
-        const { answer } = declared;
-        if (!opened && mayShare && answer && isSmall(parameters)) {
-          calls.push({ declared, parameters });
-          return answer(parameters as never);
-        }
-        return run(await open(), declared, parameters);
+    const tx = withBuilder(
+      () =>
+        builderOn(async (query) => {
+          const connection = await open();
+          return reach(() => query(connection));
+        }),
+      {
+        async exec(declared, parameters) {
+          const { answer } = declared;
+          if (!opened && mayShare && answer && isSmall(parameters)) {
+            calls.push({ declared, parameters });
+            return answer(parameters as never);
+          }
+          return run(await open(), declared, parameters);
+        },
+        afterCommit: (effect: () => void) => {
+          effects.push(effect);
+        },
+        async lock(name: string) {
+          const connection = await open();
+          await connection.unsafe("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [name]);
+        },
+        async share(name: string) {
+          if (opened || !mayShare) await (await open()).unsafe(SHARE, [JSON.stringify([name])]);
+          else shares.push(name);
+        },
       },
-      afterCommit: (effect: () => void) => {
-        effects.push(effect);
-      },
-      async lock(name: string) {
-        const connection = await open();
-        await connection.unsafe("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [name]);
-      },
-      async share(name: string) {
-        if (opened || !mayShare) await (await open()).unsafe(SHARE, [JSON.stringify([name])]);
-        else shares.push(name);
-      },
-    });
+    );
     try {
       const value = await work(tx);
       ended.resolve();
@@ -193,21 +206,16 @@ export function openPostgres(options: PostgresOptions): Database {
   return {
     dialect: "postgres",
     channel: {
-      notify: (name, text) => client.notify(name, text),
-      async listen(name, hear, gap) {
-        let first = true;
-        const subscription = await client.listen(name, hear, () => {
-          if (!first) gap();
-          first = false;
-        });
-        return { stop: () => subscription.unlisten() };
-      },
+      notify: (name, text) => reach((client) => client.notify(name, text)),
+      listen: connections.listen,
       async written() {
         await Promise.allSettled(writing);
       },
       onUncertain: (hear) => void uncertain.push(hear),
     },
-    read: withBuilder(() => queries, { exec: (declared, parameters) => run(client, declared, parameters) }),
+    read: withBuilder(() => queries, {
+      exec: (declared, parameters) => run(undefined, declared, parameters),
+    }),
     write<T>(work: (tx: Tx) => Promise<T>, how: WriteOptions = {}): Promise<T> {
       if (closed) return Promise.reject(new Internal("the database is closed"));
       const written = write(work, how);
@@ -218,20 +226,26 @@ export function openPostgres(options: PostgresOptions): Database {
     },
     settled: () => undefined,
     shrink: async () => false,
+    onBroken() {},
     stats: () => ({ ...counters }),
     async close() {
       closed = true;
-      await Promise.race([Promise.allSettled(writing), Bun.sleep(CLOSE_S * 1000)]);
-      await client.close({ timeout: CLOSE_S });
+      await withinMs(CLOSE_MS, Promise.allSettled(writing), () => new Error("not all was stored")).catch(
+        () => {},
+      );
+      await connections.close();
     },
   };
 }
 
-/** Drizzle's builder, whose queries run on what `connect` resolves to then. */
-function builderOn(connect: () => Promise<Connection>): Queries {
+/** Drizzle's builder. @param on runs a query on a connection */
+function builderOn(on: (query: (connection: Connection) => Promise<unknown>) => Promise<unknown>): Queries {
   return drizzle(async (text, parameters, method) => {
-    const query = (await connect()).unsafe(text, parameters);
-    return { rows: method === "all" ? await query.values() : await query };
+    const rows = await on(async (connection) => {
+      const query = connection.unsafe(text, parameters);
+      return method === "all" ? query.values() : query;
+    });
+    return { rows: rows as unknown[] };
   }) as unknown as Queries;
 }
 

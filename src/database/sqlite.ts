@@ -15,7 +15,7 @@ import { SQLiteError, Database as SqliteFile } from "bun:sqlite";
 import { closeSync, fdatasync, openSync } from "node:fs";
 import { DrizzleQueryError, is, Param, Placeholder, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import { Internal, StorageFull, type SvcError } from "../errors.ts";
+import { Internal, StorageFull, Unavailable } from "../errors.ts";
 import {
   countCommit,
   countFailure,
@@ -100,7 +100,8 @@ export function openSqlite(options: SqliteOptions): Database {
   let queue: Pending[] = [];
   let flushing: Promise<void> | undefined;
   /** Set once the disk refused a flush: what is in the log and what is on disk may differ until a restart. */
-  let broken: SvcError | undefined;
+  let broken: Unavailable | undefined;
+  const hearers: ((cause: Error) => void)[] = [];
   let closed = false;
 
   let log: number | undefined;
@@ -113,8 +114,9 @@ export function openSqlite(options: SqliteOptions): Database {
         const message =
           "the disk refused to flush the database's log: nothing more is stored until a restart";
         // As SQLite calls it where it flushes itself: so it is told from what other files come to.
-        broken = new Internal(message, { cause: Object.assign(cause, { code: "SQLITE_IOERR_FSYNC" }) });
+        broken = new Unavailable(message, { cause: Object.assign(cause, { code: "SQLITE_IOERR_FSYNC" }) });
         counters.broken = broken;
+        for (const hear of hearers) hear(broken);
         reject(broken);
       });
     });
@@ -217,7 +219,9 @@ export function openSqlite(options: SqliteOptions): Database {
       }
       return more;
     },
-    settled: () => syncing,
+    // What was read may be gone after the restart.
+    settled: () => (broken ? Promise.reject(broken) : syncing),
+    onBroken: (hear) => void hearers.push(hear),
     stats: () => ({ ...counters }),
     async close() {
       if (closed) return;

@@ -2,9 +2,11 @@
  * Questions of one server to all others of its PostgreSQL: for what only one of them has in memory, where whoever knows the
  * answer gives it and nobody answers otherwise; and whether all have heard of something, where everybody answers.
  */
+
 import type { App } from "../context.ts";
 import { newJobId } from "../lib/ids.ts";
 import { perApp } from "../lib/per-app.ts";
+import { withinMs } from "../loops/sleep.ts";
 
 /** Being told and telling takes milliseconds: who has not answered by then does not know. */
 const PATIENCE_MS = 2_000;
@@ -79,7 +81,7 @@ export function heededElsewhere<W extends string[]>(
           told = performance.now();
           app.relay.tell(ASK, id, name, ...words);
         }
-        await Promise.race([heard.promise, Bun.sleep(AGAIN_MS)]);
+        await withinMs(AGAIN_MS, heard.promise, () => new Error("nobody answered")).catch(() => {});
       }
     } finally {
       waiting.delete(id);

@@ -7,9 +7,12 @@
  * messages do not come back to it, is told so (`onGap`) and looks for itself. That bounds how long it can be wrong by
  * `DEAF_MS` and a look.
  */
+
 import type { Database } from "../database/database.ts";
 import { randomText } from "../lib/ids.ts";
 import type { Log } from "../lib/log.ts";
+import { createPeriodicTask } from "../loops/periodic-task.ts";
+import { sleep } from "../loops/sleep.ts";
 
 const CHANNEL = "svc";
 /** PostgreSQL takes fewer than 8,000 bytes. */
@@ -74,7 +77,7 @@ export async function openRelay(db: Database, log: Log, listens: boolean): Promi
         for (const message of payload.messages) pending.add(message);
         if (stopped) break;
         log.warn({ error: String(cause) }, "the other servers could not be told of a change yet");
-        await Bun.sleep(RETRY_MS);
+        await sleep(RETRY_MS);
       }
     }
     telling = undefined;
@@ -118,8 +121,13 @@ export async function openRelay(db: Database, log: Log, listens: boolean): Promi
     else tell(GAP);
   });
   const listening = listens ? await channel.listen(CHANNEL, hear, gap) : undefined;
-  const beat = listens
-    ? setInterval(() => {
+  const beat = createPeriodicTask(
+    { clock: () => new Date(), log },
+    {
+      failure: "this server could not look whether it hears the others",
+      first_ms: BEAT_MS,
+      interval_ms: BEAT_MS,
+      async run() {
         tell(BEAT);
         if (isUncertain) {
           isUncertain = false;
@@ -127,8 +135,10 @@ export async function openRelay(db: Database, log: Log, listens: boolean): Promi
           gap();
         }
         if (performance.now() - heardAt > DEAF_MS) gap();
-      }, BEAT_MS)
-    : undefined;
+      },
+    },
+  );
+  if (listens) await beat.start();
   return {
     tell,
     on(topic, hearer) {
@@ -137,7 +147,7 @@ export async function openRelay(db: Database, log: Log, listens: boolean): Promi
     onGap: (look) => void lookers.push(look),
     async stop() {
       stopped = true;
-      clearInterval(beat);
+      await beat.stop();
       await telling;
       await listening?.stop();
     },

@@ -176,14 +176,21 @@ export async function failed(move: Move, place: Place, error: unknown, job?: str
   waitFor(move, "retry", delay.value);
 }
 
-/** A module has failed and is not tried again. */
-export async function failedForGood(move: Move, place: Place, error: unknown): Promise<void> {
+/** A module has failed and is not tried again. @param canceled nor is what is around it, unless it goes on here */
+export async function failedForGood(
+  move: Move,
+  place: Place,
+  error: unknown,
+  canceled = false,
+): Promise<void> {
   const { state } = move;
   const { kind, module, own } = place;
   own.type = "Failure";
   own.result = { value: error };
+  const goes_on = kind === "step" && module.continue_on_error;
+  if (canceled && !goes_on) state.canceled = true;
   if (kind === "failure") return end(move, "failure", own.result);
-  if (kind === "preprocessor" || !module.continue_on_error) return giveUp(move, error);
+  if (!goes_on) return giveUp(move, error);
   state.previous = own.result;
   delete state.resumed;
   tellEarly(move, own);
@@ -211,5 +218,12 @@ export function end(
   stopped = false,
 ): void {
   move.state.ended = true;
-  move.steps.push({ type: "end", status, result, ...(stopped ? { stopped } : {}) });
+  const canceled = status === "failure" && move.state.canceled;
+  move.steps.push({
+    type: "end",
+    status,
+    result,
+    ...(stopped ? { stopped } : {}),
+    ...(canceled ? { canceled } : {}),
+  });
 }

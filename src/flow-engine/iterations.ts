@@ -15,6 +15,11 @@ export function isGood({ status }: ChildEvent): boolean {
   return status === "success" || status === "skipped";
 }
 
+/** Who canceled a job does not want to see it again: nothing around it is tried again either, at any height. */
+export function wasCanceled({ status, canceled }: ChildEvent): boolean {
+  return status === "canceled" || canceled === true;
+}
+
 /** A loop whose iterations come one after the other can be left between two of them. */
 export function isSequentialLoop(value: FlowModuleValue): boolean {
   return value.type === "whileloopflow" || (value.type === "forloopflow" && !value.parallel);
@@ -124,8 +129,8 @@ export async function oneEnded(
   const { job, index } = event;
   delete many.running[index!];
   if (!isGood(event) && !skipsFailure(module.value, index!)) {
-    // Who stopped the job does not want to see it again.
-    fail(move, own, { job, error: errorOf(module, event), final: event.status === "canceled" });
+    const canceled = wasCanceled(event);
+    fail(move, own, { job, error: errorOf(module, event), final: canceled, canceled });
   } else if (!many.stopping) {
     const leaves = await tried(move, module.id, () => leavesLoop(move, module, event));
     if ("error" in leaves) fail(move, own, { job, error: leaves.error, final: true });

@@ -30,6 +30,8 @@ export interface Failure {
   job: string;
   error: unknown;
   final: boolean;
+  /** Somebody canceled what failed. */
+  canceled?: boolean;
 }
 
 export interface ModuleState {
@@ -75,6 +77,8 @@ export interface FrameState {
   resumed?: { module: string; refused?: unknown };
   /** Of an iteration whose input could not be evaluated, the error it begins and ends with. */
   fault?: unknown;
+  /** It fails because somebody canceled a job in it. */
+  canceled?: boolean;
   ended?: boolean;
 }
 
@@ -102,6 +106,8 @@ export type FrameEvent =
       result: string;
       /** A nested frame ended early, as its `end` said. */
       stopped?: boolean | undefined;
+      /** A nested frame failed because somebody canceled a job in it, as its `end` said. */
+      canceled?: boolean | undefined;
     }
   /** The moment that was asked for has come. */
   | { type: "woken" }
@@ -153,7 +159,13 @@ export type Step =
   | { type: "wake"; at: number }
   /** The module of `early_return` has its result. */
   | { type: "early"; result: ResultRef }
-  | { type: "end"; status: "success" | "failure" | "skipped"; result: ResultRef; stopped?: boolean };
+  | {
+      type: "end";
+      status: "success" | "failure" | "skipped";
+      result: ResultRef;
+      stopped?: boolean;
+      canceled?: boolean;
+    };
 
 /** What a transition may ask: values, never effects. */
 export interface Env {

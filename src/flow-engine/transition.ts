@@ -17,7 +17,7 @@ import {
   succeeded,
   underWay,
 } from "./advance.ts";
-import { type ChildEvent, isGood, oneEnded } from "./iterations.ts";
+import { type ChildEvent, isGood, oneEnded, wasCanceled } from "./iterations.ts";
 import type { Place } from "./launch.ts";
 import type {
   Env,
@@ -117,15 +117,14 @@ async function childEnded(move: Move, event: ChildEvent): Promise<void> {
     const verdict = await oneEnded(move, module, own, event);
     if (!verdict) return;
     if ("result" in verdict) return succeeded(move, place, verdict.result);
-    const { error, job, final } = verdict.failed;
-    return final ? failedForGood(move, place, error) : failed(move, place, error, job);
+    const { error, job, final, canceled } = verdict.failed;
+    return final ? failedForGood(move, place, error, canceled) : failed(move, place, error, job);
   }
   if (own.job !== event.job) return;
   const result = { job: event.job };
   if (!isGood(event)) {
     const error = errorValue(event.result, module.id);
-    // Who stopped the job does not want to see it again.
-    if (event.status === "canceled") return failedForGood(move, place, error);
+    if (wasCanceled(event)) return failedForGood(move, place, error, true);
     return failed(move, place, error, event.job);
   }
   if (event.stopped && module.value.type === "branchone") {

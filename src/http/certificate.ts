@@ -4,6 +4,9 @@ import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import type { Config } from "../config.ts";
 import { BadRequest } from "../errors.ts";
+import type { Log } from "../lib/log.ts";
+import { createPeriodicTask } from "../loops/periodic-task.ts";
+import type { Service } from "../loops/start-stop.ts";
 
 export interface Certificate {
   cert: string;
@@ -45,13 +48,14 @@ function readPem(path: string, what: string): string {
 }
 
 /** How often the files are looked at; reading some kilobytes is nothing. */
-const LOOK_EVERY_MS = 2_000;
+const INTERVAL_MS = 2_000;
 /** Whoever renews writes one file after the other: what does not fit is complained of when it still does not then. */
 const PATIENCE = 5;
 
 export interface Watched {
   /** Takes up another certificate. @throws when it cannot be; it is then tried again */
   renew(certificate: Certificate): Promise<void>;
+  log: Log;
   /** Why the one before stays, once each time. */
   complain(reason: string): void;
 }
@@ -60,8 +64,8 @@ export interface Watched {
 export function watchCertificate(
   files: Pick<Config, "tls_cert" | "tls_key">,
   first: Certificate,
-  { renew, complain }: Watched,
-): { stop(): Promise<void> } {
+  { renew, complain, log }: Watched,
+): Service {
   let current = first;
   let refused = 0;
   async function look(): Promise<void> {
@@ -76,14 +80,13 @@ export function watchCertificate(
       if (++refused === PATIENCE) complain((cause as Error).message);
     }
   }
-  let going = Promise.resolve();
-  const timer = setInterval(() => {
-    going = going.then(look);
-  }, LOOK_EVERY_MS);
-  return {
-    async stop() {
-      clearInterval(timer);
-      await going;
+  return createPeriodicTask(
+    { clock: () => new Date(), log },
+    {
+      failure: "the certificate could not be looked at",
+      first_ms: INTERVAL_MS,
+      interval_ms: INTERVAL_MS,
+      run: look,
     },
-  };
+  );
 }

@@ -1,6 +1,8 @@
 /** What is asked of callers who are nobody: that they come not too often, and that no other site sends them. */
+
 import type { App } from "../context.ts";
 import { Forbidden, TooManyRequests, Unauthorized } from "../errors.ts";
+import { sleep } from "../loops/sleep.ts";
 import { isFromElsewhere, type Site } from "./credentials.ts";
 import { createLimiter } from "./limiter.ts";
 import type { Operation } from "./operation.ts";
@@ -40,7 +42,7 @@ export function createFrontDoor(app: App, site: Site): FrontDoor {
       throw new TooManyRequests(`too many refused credentials from here: try again in ${wait} s`, wait);
     }
     delayed++;
-    await new Promise((resolve) => setTimeout(resolve, DELAY_MS));
+    await sleep(DELAY_MS);
     delayed--;
   }
 

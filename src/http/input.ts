@@ -1,6 +1,7 @@
 /** Reads an operation's input out of a request, and says exactly what is wrong with it. */
 import type { z } from "zod";
 import { BadRequest, InvalidInput, PayloadTooLarge, SvcError } from "../errors.ts";
+import { checkDepth } from "../lib/json-depth.ts";
 import { explain } from "./faults.ts";
 import { needsBody, type Operation } from "./operation.ts";
 
@@ -16,6 +17,7 @@ export function parseQuery(op: Operation, search: string): unknown {
 export async function parseBody(op: Operation, request: Request, limit: number): Promise<unknown> {
   if (!op.body) return undefined;
   const text = await readText(request, limit);
+  checkDepth(text);
   let value: unknown;
   if (text.trim() === "" && needsBody(op)) throw new BadRequest("the body is missing: send JSON");
   try {

@@ -1,7 +1,8 @@
 /** Mounts operations on h3. Knows no feature: what it must ask one is handed in as hooks. */
 import { H3 } from "h3";
 import type { App, Identity } from "../context.ts";
-import { BadRequest, CallerGone, SvcError } from "../errors.ts";
+import { isOutage } from "../database/failure.ts";
+import { BadRequest, CallerGone, StorageFull, SvcError, Unavailable } from "../errors.ts";
 import { readToken, type Site } from "./credentials.ts";
 import { authorize, execute, type Hooks } from "./execute.ts";
 import { createFrontDoor, type FrontDoor } from "./front-door.ts";
@@ -187,18 +188,14 @@ function accessLog(app: App, op: Operation) {
   };
 }
 
-/** What is answered, where a failure of ours is really the caller's. */
+/** What is answered, where a failure of ours is really the caller's, or may pass. */
 function toError(thrown: unknown, request: Request): unknown {
-  if (isTooDeep(thrown)) return new BadRequest("the input is nested too deeply");
   // A body that is read after its sender has gone.
   if (request.signal.aborted && (thrown as Error | undefined)?.name === "AbortError")
     return new CallerGone("the connection was closed before the body had come", { cause: thrown });
-  return thrown;
-}
-
-/** A stack overflow: only what a caller sent can be that deep. */
-function isTooDeep(thrown: unknown): boolean {
-  return thrown instanceof RangeError && thrown.message.includes("call stack");
+  if (thrown instanceof Unavailable || thrown instanceof StorageFull || !isOutage(thrown)) return thrown;
+  // The same call may succeed later: senders and balancers try again.
+  return new Unavailable("the database cannot be used now: try again", { cause: thrown });
 }
 
 function logFailure(app: App, op: Operation, request_id: string, error: unknown): void {

@@ -2,8 +2,10 @@
  * What keeps processes from outliving their reason: the watchdog, which ends the children of a server that is gone, and
  * the sweep of strays, processes whose child ended without them. The server collects such orphans (it is a subreaper).
  */
+
 import { dlopen } from "bun:ffi";
 import { readFileSync } from "node:fs";
+import { sleep } from "../loops/sleep.ts";
 import { killTrees, listProcesses } from "./kill-tree.ts";
 import type { RunnerOptions } from "./types.ts";
 
@@ -79,7 +81,7 @@ export function startGuard(watchdogProgram: string, directory: string, log: Runn
         return waited === NOT_OURS ? isAlive(pid) : waited === 0;
       });
       if (left.length === 0 || Date.now() > until) return;
-      await new Promise((resolve) => setTimeout(resolve, pause));
+      await sleep(pause);
     }
   }
 

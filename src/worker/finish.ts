@@ -1,16 +1,19 @@
 /** Storing how a job ended. */
+
 import { and, eq } from "drizzle-orm";
 import type { App } from "../context.ts";
 import { isPassing } from "../database/failure.ts";
 import { settleWithoutLock } from "../features/flows/locks.ts";
 import { countJob } from "../features/workspaces/usage.ts";
+import { backoffMs } from "../loops/retry.ts";
+import { sleep } from "../loops/sleep.ts";
 import { aboutJob } from "../queue/about.ts";
 import type { Finish } from "../queue/driver.ts";
 import { type Job, jobLogs, jobs } from "../queue/tables.ts";
 import { type Ending, failure, isLockJob } from "./ending.ts";
 import { isolationOf } from "./isolation.ts";
 import type { Output } from "./job-output.ts";
-import { pause, pauseAfter } from "./outage.ts";
+import { OUTAGE_BACKOFF } from "./outage.ts";
 import { storeEnd } from "./store-end.ts";
 
 /** The log of a job that leaves nothing behind. */
@@ -37,7 +40,7 @@ export async function finish(app: App, job: Job, ending: Ending, output: Output)
       }
       return;
     } catch (cause) {
-      const again_in_ms = pauseAfter(tries);
+      const again_in_ms = Math.round(backoffMs(OUTAGE_BACKOFF, tries + 1));
       app.log.error(
         { ...aboutJob(job), error: String(cause), again_in_ms },
         "a job's end could not be stored yet",
@@ -45,7 +48,7 @@ export async function finish(app: App, job: Job, ending: Ending, output: Output)
       if (!isPassing(cause) && refused++ === MAX_WHOLE_TRIES) {
         ending = failure({ name: "InternalErr", message: "the database refused to store the job's result" });
       }
-      await pause(again_in_ms);
+      await sleep(again_in_ms);
     }
   }
 }

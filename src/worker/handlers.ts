@@ -4,21 +4,21 @@ import type { App } from "../context.ts";
 import { callHandler } from "../features/handlers/call.ts";
 import { handlersOf } from "../features/handlers/outbox.ts";
 import { handlerCalls } from "../features/handlers/tables.ts";
-import { createRounds } from "./rounds.ts";
+import { createPeriodicTask, type PeriodicTask } from "../loops/periodic-task.ts";
 
-const MOST_AT_ONCE = 100;
+const BATCH_SIZE = 100;
 
-export function createHandlerCaller(app: App): { start(): void; stop(): Promise<void> } {
+export function createHandlerCaller(app: App): PeriodicTask {
   const { next_at, job_id } = handlerCalls;
-  const rounds = createRounds(app, {
+  const task = createPeriodicTask(app, {
     failure: "handlers that are due could not be started",
-    async look(now, stopping) {
+    async run(now, stopping) {
       const due = await app.db.read
         .select()
         .from(handlerCalls)
         .where(lte(next_at, now))
         .orderBy(asc(next_at), asc(job_id))
-        .limit(MOST_AT_ONCE);
+        .limit(BATCH_SIZE);
       for (const call of due) {
         if (stopping.aborted) return undefined;
         await callHandler(app, call);
@@ -27,14 +27,6 @@ export function createHandlerCaller(app: App): { start(): void; stop(): Promise<
       return next?.next_at;
     },
   });
-  return {
-    start() {
-      handlersOf(app).wake = rounds.wake;
-      rounds.start();
-    },
-    async stop() {
-      handlersOf(app).wake = () => {};
-      await rounds.stop();
-    },
-  };
+  handlersOf(app).wake = task.wake;
+  return task;
 }

@@ -3,6 +3,8 @@ import type { App } from "../context.ts";
 import { type NewAlert, raiseAlertWith } from "../features/alerts/service.ts";
 import { settleWithoutLock } from "../features/flows/locks.ts";
 import { canceledResult } from "../features/jobs/canceled.ts";
+import { createPeriodicTask } from "../loops/periodic-task.ts";
+import type { Service } from "../loops/start-stop.ts";
 import { aboutJob } from "../queue/about.ts";
 import { putBack } from "../queue/driver.ts";
 import type { Job } from "../queue/tables.ts";
@@ -10,15 +12,13 @@ import { type Ending, failure } from "./ending.ts";
 import { storeEnd } from "./store-end.ts";
 
 /** How often it is looked for lost workers, in a lease's time. */
-const LOOKS_A_LEASE = 2;
+const RUNS_A_LEASE = 2;
 /** The part of a lease after which a server that starts looks first: a live worker says so twice in it. */
-const BEFORE_FIRST_LOOK = 1 / 3;
+const BEFORE_FIRST_RUN = 1 / 3;
 
-export interface Rescuer {
-  start(): Promise<void>;
+export interface Rescuer extends Service {
   /** Puts back what is lost by now. */
-  look(): Promise<void>;
-  stop(): Promise<void>;
+  rescue(): Promise<void>;
 }
 
 function timesLost({ attempts, begun, losses }: Job): number {
@@ -27,15 +27,13 @@ function timesLost({ attempts, begun, losses }: Job): number {
 
 export function createRescuer(app: App): Rescuer {
   const lease_ms = app.config.lease_s * 1000;
-  let first: ReturnType<typeof setTimeout> | undefined;
-  let timer: ReturnType<typeof setInterval> | undefined;
   /**
    * In milliseconds of `performance.now()`. The database was not there a while ago: workers that could not tell of
    * themselves get the time to.
    */
   let waits_until = 0;
 
-  async function look(): Promise<void> {
+  async function rescue(): Promise<void> {
     // The data directory has one process: whatever is still running there ran in one that is gone.
     const isOnly = app.db.dialect === "sqlite";
     const before = isOnly ? undefined : new Date(app.clock().getTime() - lease_ms);
@@ -89,24 +87,22 @@ export function createRescuer(app: App): Rescuer {
     if (row) app.events.publishFinished({ id: job.id, workspace_id: job.workspace_id, status, result });
   }
 
-  return {
-    async start() {
-      if (app.db.dialect === "sqlite") return look();
-      const lookInTime = () => {
-        if (performance.now() < waits_until) return;
-        look().catch((cause) => {
-          waits_until = performance.now() + lease_ms;
-          app.log.warn({ error: String(cause) }, "lost jobs could not be looked for");
-        });
-      };
-      // The database may have been away for all: those who live tell so a few times before the first look.
-      first = setTimeout(lookInTime, lease_ms * BEFORE_FIRST_LOOK);
-      timer = setInterval(lookInTime, lease_ms / LOOKS_A_LEASE);
+  /** Looked for once, before anything else is begun, by a process that has its database for itself. */
+  const task = createPeriodicTask(app, {
+    failure: "lost jobs could not be looked for",
+    ...(app.db.dialect === "sqlite"
+      ? { starts_with_run: true }
+      : // The database may have been away for all: those who live tell so a few times before the first run.
+        { first_ms: lease_ms * BEFORE_FIRST_RUN, interval_ms: lease_ms / RUNS_A_LEASE }),
+    async run() {
+      if (performance.now() < waits_until) return;
+      try {
+        await rescue();
+      } catch (cause) {
+        waits_until = performance.now() + lease_ms;
+        throw cause;
+      }
     },
-    look,
-    async stop() {
-      clearTimeout(first);
-      clearInterval(timer);
-    },
-  };
+  });
+  return { start: task.start, stop: task.stop, rescue };
 }

@@ -18,6 +18,8 @@ import { analyseScript } from "../languages/analyse.ts";
 import { requireRuntime } from "../languages/languages.ts";
 import type { Language } from "../languages/types.ts";
 import { sha256 } from "../lib/ids.ts";
+import { backoffMs } from "../loops/retry.ts";
+import { sleep } from "../loops/sleep.ts";
 import { aboutJob } from "../queue/about.ts";
 import { forgetOutput } from "../queue/driver.ts";
 import { isFrame } from "../queue/states.ts";
@@ -26,7 +28,7 @@ import type { RunnableVersion, RunOutcome, RunRequest } from "../runner/types.ts
 import { type Ending, failure, isLockJob } from "./ending.ts";
 import { finish } from "./finish.ts";
 import { collectOutput, type Output } from "./job-output.ts";
-import { pause, pauseAfter, throughOutage } from "./outage.ts";
+import { OUTAGE_BACKOFF, throughOutage } from "./outage.ts";
 import { deployerOf, lockFor, resolveDependencies } from "./resolve-dependencies.ts";
 import { resolveFlowDependencies } from "./resolve-flow-dependencies.ts";
 
@@ -137,10 +139,10 @@ async function attempt(
 /** What can run nowhere else waits here for a machine that can start a process. */
 async function run(app: App, job: Job, request: RunRequest, signal: AbortSignal): Promise<RunOutcome> {
   const staysHere = job.delete_after_use || request.shared !== undefined;
-  for (let tries = 0; ; tries++) {
+  for (let postponed = 1; ; postponed++) {
     const outcome = await app.runner.run(request, signal);
     if (outcome.kind !== "postponed" || !staysHere) return outcome;
-    await pause(pauseAfter(tries));
+    await sleep(backoffMs(OUTAGE_BACKOFF, postponed), signal);
     if (signal.aborted) return { kind: "canceled" };
   }
 }

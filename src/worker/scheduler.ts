@@ -4,25 +4,45 @@ import type { App } from "../context.ts";
 import { runSchedule } from "../features/schedules/run.ts";
 import { schedulerOf } from "../features/schedules/service.ts";
 import { schedules } from "../features/schedules/tables.ts";
-import { createRounds } from "./rounds.ts";
+import { createPeriodicTask, type PeriodicTask } from "../loops/periodic-task.ts";
 
-const MOST_AT_ONCE = 100;
+const BATCH_SIZE = 100;
 
-export function createScheduler(app: App): { start(): void; stop(): Promise<void> } {
+export function createScheduler(app: App): PeriodicTask {
   const { next_at } = schedules;
-  const rounds = createRounds(app, {
-    failure: "schedules that are due could not be started",
-    async look(now) {
-      // What is due is left to the next start: nothing is begun any more, and nothing is put off for that.
-      if (!app.accepting) return undefined;
+
+  /** Starts those that are due. @throws what the last one failed with, once all others were started */
+  async function startDue(now: Date, stopping: AbortSignal): Promise<void> {
+    const failures: unknown[] = [];
+    for (let isLast = false; !isLast && !stopping.aborted; ) {
+      // Those that failed are due still, and keep none of the others waiting.
       const due = await app.db.read
         .select()
         .from(schedules)
         .where(lte(next_at, now))
-        .orderBy(asc(next_at))
-        .limit(MOST_AT_ONCE);
-      const done = await Promise.allSettled(due.map((row) => runSchedule(app, row)));
-      for (const each of done) if (each.status === "rejected") throw each.reason;
+        .orderBy(asc(next_at), asc(schedules.workspace_id), asc(schedules.path))
+        .limit(BATCH_SIZE)
+        .offset(failures.length);
+      isLast = due.length < BATCH_SIZE;
+      const started = await Promise.allSettled(due.map((row) => runSchedule(app, row)));
+      for (const [at, each] of started.entries()) {
+        if (each.status === "fulfilled") continue;
+        const { workspace_id, path } = due[at]!;
+        const about = { workspace: workspace_id, schedule: path };
+        app.log.warn({ ...about, error: String(each.reason) }, "a schedule has to wait");
+        failures.push(each.reason);
+      }
+    }
+    if (failures.length > 0) throw failures.at(-1);
+  }
+
+  const task = createPeriodicTask(app, {
+    of_leader: "schedules",
+    failure: "schedules that are due could not be started",
+    async run(now, stopping) {
+      // What is due is left to the next start: nothing is begun any more, and nothing is put off for that.
+      if (!app.accepting) return undefined;
+      await startDue(now, stopping);
       const [next] = await app.db.read
         .select({ next_at })
         .from(schedules)
@@ -32,14 +52,6 @@ export function createScheduler(app: App): { start(): void; stop(): Promise<void
       return next?.next_at ?? undefined;
     },
   });
-  return {
-    start() {
-      schedulerOf(app).wake = rounds.wake;
-      rounds.start();
-    },
-    async stop() {
-      schedulerOf(app).wake = () => {};
-      await rounds.stop();
-    },
-  };
+  schedulerOf(app).wake = task.wake;
+  return task;
 }

@@ -1,6 +1,8 @@
 /** What a worker says of the jobs that it has: that it lives, and which of them have begun. */
 import { and, eq, inArray, sql } from "drizzle-orm";
 import type { App } from "../context.ts";
+import { createPeriodicTask } from "../loops/periodic-task.ts";
+import { createGroup, type Service } from "../loops/start-stop.ts";
 import { passingLocked } from "../queue/concurrency.ts";
 import { markBegun } from "../queue/driver.ts";
 import { type Job, jobs } from "../queue/tables.ts";
@@ -21,11 +23,10 @@ const PINGS_A_LEASE = 6;
 const BEGUN_MS = 250;
 
 /**
- * Starts to say so.
+ * Stores both now and then.
  * @param onPing called with each sign of life
- * @returns stops it
  */
-export function startSigns(app: App, active: Map<string, Active>, onPing: () => void): () => void {
+export function createSigns(app: App, active: Map<string, Active>, onPing: () => void): Service {
   const { db, queue, config } = app;
 
   /** Those that are claimed ahead have not begun: they may lose their worker more often. */
@@ -59,22 +60,24 @@ export function startSigns(app: App, active: Map<string, Active>, onPing: () => 
     for (const { id } of canceled) active.get(id)?.controller.abort();
   }
 
-  const marking = setInterval(() => {
-    markLong().catch((cause) =>
-      app.log.warn({ error: String(cause) }, "that jobs have begun could not be stored"),
-    );
-  }, BEGUN_MS);
-  const heartbeat = setInterval(
-    () => {
-      ping().catch((cause) =>
-        app.log.warn({ error: String(cause) }, "the worker's heartbeat could not be stored"),
-      );
+  const interval_ms = (config.lease_s * 1000) / PINGS_A_LEASE;
+  const marking = createPeriodicTask(app, {
+    failure: "that jobs have begun could not be stored",
+    first_ms: BEGUN_MS,
+    interval_ms: BEGUN_MS,
+    run: markLong,
+  });
+  const heartbeat = createPeriodicTask(app, {
+    failure: "the worker's heartbeat could not be stored",
+    first_ms: interval_ms,
+    interval_ms,
+    async run() {
       onPing();
+      await ping();
     },
-    (config.lease_s * 1000) / PINGS_A_LEASE,
-  );
-  return () => {
-    clearInterval(marking);
-    clearInterval(heartbeat);
-  };
+  });
+  return createGroup(app.log, [
+    ["marking", marking],
+    ["heartbeat", heartbeat],
+  ]);
 }

@@ -7,6 +7,7 @@ import { type Finish, finishJob } from "../queue/driver.ts";
 import type { Job } from "../queue/tables.ts";
 import type { Ending } from "./ending.ts";
 import { queueSuccessor, successorOf } from "./perpetual.ts";
+import { ranMs } from "./run-time.ts";
 
 interface Storing {
   /** Who is to hold the job still. */
@@ -34,7 +35,7 @@ export async function storeEnd(
     status,
     result,
     completed_at,
-    duration_ms: completed_at.getTime() - (job.started_at ?? completed_at).getTime(),
+    duration_ms: ranMs(job, completed_at),
     mem_peak_kb: ending.mem_peak_kb ?? null,
     isolation,
     preprocessed: ending.preprocessed_args === undefined ? null : true,

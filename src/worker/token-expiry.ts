@@ -11,9 +11,9 @@
 import type { App } from "../context.ts";
 import { announceEnds, endTokens, PIECE } from "../features/tokens/expiry.ts";
 import { tellNotices } from "../features/tokens/notices.ts";
-import { createRounds } from "./rounds.ts";
+import { createPeriodicTask, type PeriodicTask } from "../loops/periodic-task.ts";
 
-const EVERY_MS = 30_000;
+const INTERVAL_MS = 30_000;
 
 /** One round: returns when nothing is left to end, to announce and to tell. */
 export async function tendTokens(app: App, isStopping: () => boolean = () => false): Promise<void> {
@@ -24,13 +24,11 @@ export async function tendTokens(app: App, isStopping: () => boolean = () => fal
   await tellNotices(app, isStopping);
 }
 
-export function createTokenNotifier(app: App): { start(): void; stop(): Promise<void> } {
-  return createRounds(app, {
+export function createTokenNotifier(app: App): PeriodicTask {
+  return createPeriodicTask(app, {
+    of_leader: "token ends",
     failure: "ending tokens could not be looked after",
-    longest_ms: EVERY_MS,
-    async look(_now, stopping) {
-      await tendTokens(app, () => stopping.aborted);
-      return undefined;
-    },
+    interval_ms: INTERVAL_MS,
+    run: (_now, stopping) => tendTokens(app, () => stopping.aborted),
   });
 }

@@ -9,25 +9,23 @@ import type { App } from "../context.ts";
 import { sendMessage } from "../features/webhooks/deliveries.ts";
 import { makeDeliveries, senderOf } from "../features/webhooks/outbox.ts";
 import { webhookDeliveries } from "../features/webhooks/tables.ts";
-import { pause, rest } from "../lib/pause.ts";
-import { createRounds, type Rounds } from "./rounds.ts";
+import { pause } from "../lib/pause.ts";
+import { createPeriodicTask, type PeriodicTask } from "../loops/periodic-task.ts";
+import { type Backoff, backoffMs } from "../loops/retry.ts";
+import { sleep } from "../loops/sleep.ts";
+import { createGroup, createService, type Service } from "../loops/start-stop.ts";
 import { type Batch, dueBatch, isPending, leaseUntilTold, nextDue, storeOutcomes } from "./webhook-batch.ts";
 
 /** Changes of so long are looked at together. */
 const SOON_MS = 20;
 /** After so many failures in a row an endpoint is asked once in a while only. */
 const PATIENT_FAILURES = 10;
-const LONGEST_PAUSE_MS = 30_000;
+const BACKOFF: Backoff = { first_ms: 1_000, max_ms: 30_000, factor: Math.SQRT2 };
 /** A batch that is sent in order is looked at anew after so long: the endpoint may have been changed meanwhile. */
 const BATCH_MS = 1_000;
 /** The thread that sends serves requests as well: while it has others to serve, one batch of all begins so often. */
 const BUSY_MS = 0.5;
 const BUSY_PAUSE_MS = 400;
-
-/** The more failures in a row, the longer. */
-function pauseAfter(failures: number): number {
-  return Math.min(1_000 * 2 ** Math.floor((failures - PATIENT_FAILURES) / 2), LONGEST_PAUSE_MS);
-}
 
 /** Those that fail at the same time lead to the first pause, not to a longer one. */
 function moreFailures(before: number, at_once: number): number {
@@ -48,36 +46,50 @@ function createTurns(): (stopping: AbortSignal) => Promise<void> {
     if (!(await isBusy())) return;
     const now = performance.now();
     taken_until = Math.max(taken_until, now) + BUSY_PAUSE_MS;
-    await rest(taken_until - now, stopping);
+    await sleep(taken_until - now, stopping);
   };
 }
 
-export function createWebhookSender(app: App): { start(): void; stop(): Promise<void> } {
-  const lanes = new Map<string, Rounds>();
+export function createWebhookSender(app: App): Service {
+  const lanes = new Map<string, PeriodicTask>();
+  let stopping = true;
   const turn = createTurns();
 
-  function laneOf(endpoint_id: string): Rounds {
+  function laneOf(endpoint_id: string): PeriodicTask | undefined {
+    if (stopping) return undefined;
     let lane = lanes.get(endpoint_id);
     if (!lane) {
-      lane = createRounds(app, {
+      lane = createPeriodicTask(app, {
         failure: "a webhook's deliveries were interrupted",
-        // The look for endpoints finds what other servers have left.
-        longest_ms: Number.POSITIVE_INFINITY,
-        look: (_now, stopping) => drain(app, endpoint_id, turn, stopping),
+        // Runs when it is woken: what other servers have left is found by the look for endpoints.
+        first_ms: Number.POSITIVE_INFINITY,
+        interval_ms: Number.POSITIVE_INFINITY,
+        run: (_now, stopping) => drain(app, endpoint_id, turn, stopping),
       });
+      void lane.start();
       lanes.set(endpoint_id, lane);
     }
     return lane;
   }
 
+  /** Lanes that have nothing to do are let go of: an endpoint may never be heard of again. */
+  function dropIdleLanes(): void {
+    for (const [id, lane] of lanes) {
+      if (!lane.isIdle()) continue;
+      lanes.delete(id);
+      void lane.stop();
+    }
+  }
+
   const makingTurn = createTurns();
-  const making = createRounds(app, {
+  const making = createPeriodicTask(app, {
     failure: "deliveries of webhook events could not be made",
-    together_ms: SOON_MS,
-    async look(_now, stopping) {
+    debounce_ms: SOON_MS,
+    async run(_now, stopping) {
+      dropIdleLanes();
       for (let more = true; more && !stopping.aborted; ) {
         const made = await makeDeliveries(app);
-        for (const id of made.endpoints) laneOf(id).wake();
+        for (const id of made.endpoints) laneOf(id)?.wake();
         more = made.more;
         if (more) await makingTurn(stopping);
       }
@@ -86,31 +98,34 @@ export function createWebhookSender(app: App): { start(): void; stop(): Promise<
   });
 
   /** For what was stored before this server began, or by others. */
-  const endpoints = createRounds(app, {
+  const endpoints = createPeriodicTask(app, {
     failure: "webhook deliveries could not be looked for",
-    async look() {
+    async run() {
       const waiting = await app.db.read
         .select({ id: webhookDeliveries.endpoint_id, next_at: min(webhookDeliveries.next_at) })
         .from(webhookDeliveries)
         .where(isPending)
         .groupBy(webhookDeliveries.endpoint_id);
-      for (const { id, next_at } of waiting) if (next_at) laneOf(id).wakeAt(next_at);
+      for (const { id, next_at } of waiting) if (next_at) laneOf(id)?.wakeAt(next_at);
       return undefined;
     },
   });
 
-  return {
-    start() {
-      senderOf(app).wake = (endpoint_id) => (endpoint_id === undefined ? making : laneOf(endpoint_id)).wake();
-      making.start();
-      endpoints.start();
-    },
-    async stop() {
-      senderOf(app).wake = () => {};
-      await Promise.all([making.stop(), endpoints.stop()]);
+  const all = createService(() => {
+    stopping = false;
+    return async () => {
+      stopping = true;
       await Promise.all([...lanes.values()].map((lane) => lane.stop()));
-    },
-  };
+      lanes.clear();
+    };
+  });
+  senderOf(app).wake = (endpoint_id) => (endpoint_id === undefined ? making : laneOf(endpoint_id))?.wake();
+  // Stopped the other way round: what makes deliveries and looks for them first, then the lanes.
+  return createGroup(app.log, [
+    ["lanes", all],
+    ["deliveries", making],
+    ["endpoints", endpoints],
+  ]);
 }
 
 /** Sends until nothing is due. @returns when something is again */
@@ -124,7 +139,8 @@ async function drain(
     const batch = await dueBatch(app, endpoint_id, failures < PATIENT_FAILURES);
     if (!batch) break;
     failures = await sendBatch(app, batch, failures, stopping);
-    if (failures >= PATIENT_FAILURES) await rest(pauseAfter(failures), stopping);
+    if (failures >= PATIENT_FAILURES)
+      await sleep(backoffMs(BACKOFF, failures - PATIENT_FAILURES + 1), stopping);
     else await turn(stopping);
   }
   return nextDue(app, endpoint_id);

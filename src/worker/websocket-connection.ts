@@ -14,6 +14,8 @@ import {
 } from "../features/websocket-triggers/messages.ts";
 import { checkUrl, runnableOf } from "../features/websocket-triggers/service.ts";
 import { websocketTriggers } from "../features/websocket-triggers/tables.ts";
+import { type Backoff, backoffMs } from "../loops/retry.ts";
+import { sleep, untilAborted } from "../loops/sleep.ts";
 import { OutgoingError } from "../outgoing/connect.ts";
 import { allowedTargets } from "../outgoing/targets.ts";
 import { openWebsocket, type Websocket } from "../outgoing/websocket.ts";
@@ -23,14 +25,8 @@ const CONNECT_MS = 10_000;
 const PING_MS = 20_000;
 /** A connection that lasted this long was a good one: the next pause is a short one again. */
 const GOOD_MS = 30_000;
-const SHORTEST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 60_000;
-
-/** Milliseconds before the next try, spread so that many triggers of one server do not come back at once. */
-export function pauseAfter(failures: number, random: () => number = Math.random): number {
-  const most = Math.min(SHORTEST_PAUSE_MS * 2 ** (failures - 1), LONGEST_PAUSE_MS);
-  return most / 2 + (random() * most) / 2;
-}
+/** Before the next try; spread so that many triggers of one server do not come back at once. */
+const BACKOFF: Backoff = { first_ms: 1_000, max_ms: 60_000, jitter: 0.5 };
 
 /** Ends the connection for good. */
 type Close = () => Promise<void>;
@@ -41,17 +37,17 @@ export function keepConnected(app: App, held: Held): Close {
   let inbox: Inbox | undefined;
   let closed = false;
   let shown = held.row.error;
-  const leaving = Promise.withResolvers<string>();
+  const leaving = new AbortController();
 
   async function keep(): Promise<void> {
     for (let failures = 0; !closed; ) {
       const began = performance.now();
       // A run that says where to connect may last: nobody waits for it in order to leave.
-      const why = await Promise.race([once(), leaving.promise]);
-      if (closed) return;
+      const why = await untilAborted(once(), leaving.signal);
+      if (why === undefined || closed) return;
       failures = performance.now() - began > GOOD_MS ? 1 : failures + 1;
       await show(why);
-      await Promise.race([rest(pauseAfter(failures)), leaving.promise]);
+      await sleep(backoffMs(BACKOFF, failures), leaving.signal);
     }
   }
 
@@ -120,17 +116,10 @@ export function keepConnected(app: App, held: Held): Close {
       );
   }
 
-  function rest(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      void leaving.promise.then(() => clearTimeout(timer));
-    });
-  }
-
   const running = keep();
   return async () => {
     closed = true;
-    leaving.resolve("closed");
+    leaving.abort();
     socket?.close();
     await running;
     await inbox?.close();

@@ -8,12 +8,12 @@ import type { App } from "../context.ts";
 import { isHeld } from "../features/websocket-triggers/messages.ts";
 import { listenerOf } from "../features/websocket-triggers/service.ts";
 import { type WebsocketTrigger, websocketTriggers } from "../features/websocket-triggers/tables.ts";
-import { createRounds } from "./rounds.ts";
+import { createPeriodicTask, type PeriodicTask } from "../loops/periodic-task.ts";
 import { keepConnected } from "./websocket-connection.ts";
 
 const LEASE_MS = 15_000;
 /** Whoever holds a trigger says so this often; whoever does not looks whether one is free. */
-const LOOK_MS = 4_000;
+const HEARTBEAT_MS = 4_000;
 
 interface Kept {
   row: WebsocketTrigger;
@@ -22,17 +22,18 @@ interface Kept {
 
 const keyOf = ({ workspace_id, path }: WebsocketTrigger) => `${workspace_id}/${path}`;
 
-export function createWebsocketListener(app: App): { start(): void; stop(): Promise<void> } {
+export function createWebsocketListener(app: App): PeriodicTask {
   const { db } = app;
   const server = app.queue.worker;
   const kept = new Map<string, Kept>();
-  const rounds = createRounds(app, {
+  const task = createPeriodicTask(app, {
     failure: "WebSocket triggers could not be looked after",
-    async look(now, stopping) {
+    last: letGo,
+    async run(now, stopping) {
       await look(stopping);
       // Alone on its database a server hears of every change, and has nobody to tell that it is alive.
       const isAlone = db.dialect === "sqlite" && kept.size === 0;
-      return isAlone ? undefined : new Date(now.getTime() + LOOK_MS);
+      return isAlone ? undefined : new Date(now.getTime() + HEARTBEAT_MS);
     },
   });
 
@@ -92,7 +93,11 @@ export function createWebsocketListener(app: App): { start(): void; stop(): Prom
     return taken.length > 0;
   }
 
+  /** Ends all connections, then gives the triggers back. Where that fails, their leases end by themselves. */
   async function letGo(): Promise<void> {
+    if (kept.size === 0) return;
+    await Promise.allSettled([...kept.values()].map(({ close }) => close()));
+    kept.clear();
     await db.write((tx) =>
       tx
         .update(websocketTriggers)
@@ -101,16 +106,6 @@ export function createWebsocketListener(app: App): { start(): void; stop(): Prom
     );
   }
 
-  return {
-    start() {
-      listenerOf(app).wake = rounds.wake;
-      rounds.start();
-    },
-    async stop() {
-      listenerOf(app).wake = () => {};
-      await rounds.stop();
-      await Promise.all([...kept.values()].map(({ close }) => close()));
-      if (kept.size > 0) await letGo();
-    },
-  };
+  listenerOf(app).wake = task.wake;
+  return task;
 }

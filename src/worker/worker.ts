@@ -9,12 +9,16 @@
  */
 import { and, eq, sql } from "drizzle-orm";
 import type { App } from "../context.ts";
+import { createAlarm } from "../loops/alarm.ts";
+import { createPeriodicTask } from "../loops/periodic-task.ts";
+import { sleep, sleepWhileNot } from "../loops/sleep.ts";
 import { aboutJob } from "../queue/about.ts";
 import { claimJobs, nextDue } from "../queue/claim.ts";
 import type { Consumer } from "../queue/queue.ts";
 import { type Job, jobs } from "../queue/tables.ts";
 import { RELEASED, runJob } from "./run-job.ts";
-import { type Active, startSigns } from "./signs.ts";
+import { noteStart } from "./run-time.ts";
+import { type Active, createSigns } from "./signs.ts";
 
 /** Work claimed ahead may keep a slot busy for about this long. */
 const AHEAD_MS = 100;
@@ -35,8 +39,6 @@ const POSTGRES_POLL_MS = 1_000;
 const RETRY_MS = 1_000;
 /** How long the ends of jobs may take to be stored at shutdown. */
 const STORE_MS = 5_000;
-/** A timer for a far future would overflow (2^31 ms); it is set again anyway. */
-const MAX_TIMER_MS = 3_600_000;
 
 export interface Worker {
   start(): Promise<void>;
@@ -62,7 +64,6 @@ export function createWorker(app: App, tags: TakenTags): Worker {
   let ended = 0;
   let executed = 0;
   let last: { id: string; workspace_id: string } | undefined;
-  let retry: ReturnType<typeof setTimeout> | undefined;
   let accepting = false;
   let claiming = false;
   let wakeAgain = false;
@@ -70,10 +71,9 @@ export function createWorker(app: App, tags: TakenTags): Worker {
   let more = false;
   /** Something may be queued that was not looked at since. */
   let unseen = false;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let stopSigns: (() => void) | undefined;
-  let shedding: ReturnType<typeof setInterval> | undefined;
   let idle: (() => void) | undefined;
+  const alarm = createAlarm(() => app.clock(), wake);
+  const inMs = (ms: number) => new Date(app.clock().getTime() + ms);
 
   /** Jobs that may wait here for a slot. */
   function ahead(): number {
@@ -105,6 +105,7 @@ export function createWorker(app: App, tags: TakenTags): Worker {
     }
     const controller = new AbortController();
     active.set(job.id, { job, isBound, controller });
+    noteStart(app, job);
     executed++;
     last = job;
     const waited = (job.started_at ?? job.scheduled_for).getTime() - job.scheduled_for.getTime();
@@ -153,8 +154,7 @@ export function createWorker(app: App, tags: TakenTags): Worker {
   function look(): void {
     if (!accepting) return;
     if (app.runner.shortage() !== undefined) {
-      clearTimeout(retry);
-      retry = setTimeout(wake, RETRY_MS);
+      alarm.setBefore(inMs(RETRY_MS));
       return;
     }
     if (claiming) {
@@ -167,8 +167,7 @@ export function createWorker(app: App, tags: TakenTags): Worker {
     claim()
       .catch((cause) => {
         app.log.error({ error: String(cause), again_in_ms: RETRY_MS }, "queued jobs could not be claimed");
-        clearTimeout(retry);
-        retry = setTimeout(wake, RETRY_MS);
+        alarm.setBefore(inMs(RETRY_MS));
       })
       .finally(() => {
         claiming = false;
@@ -203,11 +202,8 @@ export function createWorker(app: App, tags: TakenTags): Worker {
     more = claimed === limit;
     if (claimed === 0) {
       if (db.dialect === "sqlite") wakeAgain = true;
-      else {
-        // Another worker is taking what is due.
-        clearTimeout(timer);
-        timer = setTimeout(wake, POSTGRES_POLL_MS);
-      }
+      // Another worker is taking what is due.
+      else alarm.set(inMs(POSTGRES_POLL_MS));
       return;
     }
     unseen = true;
@@ -218,12 +214,10 @@ export function createWorker(app: App, tags: TakenTags): Worker {
   /** Looks before it claims: an empty claim would be a transaction for nothing. Sets the timer for what is due later. */
   async function anythingDue(): Promise<boolean> {
     const due = await nextDue(db.read, tags.claimed());
-    clearTimeout(timer);
-    if (!due && db.dialect === "sqlite") return false;
-    const inMs = due ? due.getTime() - app.clock().getTime() : POSTGRES_POLL_MS;
-    if (due && inMs <= 0) return true;
-    const limit = db.dialect === "postgres" ? POSTGRES_POLL_MS : MAX_TIMER_MS;
-    timer = setTimeout(wake, Math.max(1, Math.min(inMs, limit)));
+    alarm.clear();
+    if (due && due <= app.clock()) return true;
+    if (due) alarm.set(due);
+    if (db.dialect === "postgres") alarm.setBefore(inMs(POSTGRES_POLL_MS));
     return false;
   }
 
@@ -236,50 +230,45 @@ export function createWorker(app: App, tags: TakenTags): Worker {
     }
   }
 
+  const signs = createSigns(app, active, () => {
+    if (db.dialect === "postgres") wake();
+  });
+  const shedding = createPeriodicTask(app, {
+    failure: "jobs that cannot begin could not be given back",
+    first_ms: SHED_EVERY_MS,
+    interval_ms: SHED_EVERY_MS,
+    run: async () => shed(),
+  });
+
   return {
     async start() {
       accepting = true;
       queue.attach(consumer);
-      stopSigns = startSigns(app, active, () => {
-        if (db.dialect === "postgres") wake();
-      });
+      await signs.start();
       // A command works by itself: there may be nobody else.
-      if (db.channel && !queue.alone) shedding = setInterval(shed, SHED_EVERY_MS);
+      if (db.channel && !queue.alone) await shedding.start();
       wake();
     },
     async stop(grace_ms) {
       accepting = false;
-      clearTimeout(timer);
-      clearTimeout(retry);
-      stopSigns?.();
-      clearInterval(shedding);
+      alarm.clear();
+      await shedding.stop();
       const promised = () => claiming || queue.reserved() > 0;
-      await until(() => !promised(), STORE_MS);
+      await sleepWhileNot(() => !promised(), STORE_MS);
       if (active.size > 0) {
-        let limit: ReturnType<typeof setTimeout> | undefined;
-        await Promise.race([
-          new Promise<void>((resolve) => {
-            idle = resolve;
-          }),
-          new Promise<void>((resolve) => {
-            limit = setTimeout(resolve, grace_ms);
-          }),
-        ]);
-        clearTimeout(limit);
+        const done = new AbortController();
+        idle = () => done.abort();
+        await sleep(grace_ms, done.signal);
       }
       // Ends the children; what still ran comes back as released and is put back by runJob.
       await app.runner.stop();
       for (const { controller } of active.values()) controller.abort(RELEASED);
       // What cannot be stored now is left to the rescuer of the next start.
-      await until(() => active.size === 0 && !promised(), STORE_MS);
+      await sleepWhileNot(() => active.size === 0 && !promised(), STORE_MS);
+      await signs.stop();
       queue.attach(undefined);
     },
     active: () => active.size,
     work: () => ({ executed, last: last && { id: last.id, workspace_id: last.workspace_id } }),
   };
-}
-
-async function until(condition: () => boolean, ms: number): Promise<void> {
-  const end = performance.now() + ms;
-  while (!condition() && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -8,7 +8,8 @@ test.skipIf(!process.env.DATABASE_URL)("a machine whose clock is wrong, and is s
   const db = openPostgres({ url: process.env.DATABASE_URL!, max_connections: 1 });
   const right = { ms: Date.now(), at: performance.now() };
   setSystemTime(new Date(right.ms - 600_000));
-  const clock = await followClock(db, createLog("silent", "json"));
+  const clock = followClock(db, createLog("silent", "json"));
+  await clock.start();
   const isRight = () => Math.abs(clock.now().getTime() - right.ms - performance.now() + right.at) < 1_000;
   expect(isRight()).toBe(true);
   setSystemTime();
@@ -16,6 +17,6 @@ test.skipIf(!process.env.DATABASE_URL)("a machine whose clock is wrong, and is s
   setSystemTime(new Date(right.ms + 600_000));
   expect(isRight()).toBe(true);
   setSystemTime();
-  clock.stop();
+  await clock.stop();
   await db.close();
 });

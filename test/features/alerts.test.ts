@@ -370,7 +370,7 @@ describe("the service raises alerts itself", () => {
       attempts: 99,
     } as const;
     await app().db.write((tx) => tx.update(jobs).set(lost).where(eq(jobs.id, asked.text)));
-    await createRescuer(app()).look();
+    await createRescuer(app()).rescue();
     const [alert] = await list();
     expect(alert).toMatchObject({ kind: "worker_lost", workspace_id: "acme" });
     expect(alert.message).toContain(`job ${asked.text} (u/admin/lost): the job lost its worker`);

@@ -53,7 +53,7 @@ describe("a call that is refused", () => {
       "0123456789abcdef",
     ],
     ["another workspace", "POST", "/w/nowhere/jobs/run/p/u/admin/fine", {}, 401, "Unauthorized", "nowhere"],
-    ["a body that is not JSON", "POST", RUN, "{bad", 400, "BadRequest", "the body is not JSON"],
+    ["a body that is not JSON", "POST", CREATE, "{bad", 400, "BadRequest", "the body is not JSON"],
     ["the same at deploy", "POST", CREATE, "{bad", 400, "BadRequest", "the body is not JSON"],
     [
       "a payload that is not base64",
@@ -212,6 +212,15 @@ describe("a call that is refused", () => {
       "BadRequest",
       "nested too deeply",
     ],
+    [
+      "the same at deploy",
+      "POST",
+      CREATE,
+      `{"schema":${'{"a":'.repeat(1_000)}1${"}".repeat(1_000)}}`,
+      400,
+      "BadRequest",
+      "more than 1000 levels",
+    ],
   ];
   test.each(rows)("%s", async (_, method, path, body, status, error, text) => {
     const answer = await ask(method, path, body, typeof body === "string" ? json : {});
@@ -219,6 +228,11 @@ describe("a call that is refused", () => {
     expect(answer.headers.get("content-type")).toStartWith("text/plain");
     expect(answer.text).toContain(text);
     expect((await ask("GET", "/w/acme/scripts/exists/p/u/admin/new")).json()).toBe(false);
+  });
+
+  test("what is in strings does not count as depth, and a thousand levels are not too many", async () => {
+    const deep = `{"a":${"[".repeat(999)}${"]".repeat(999)},"text":${JSON.stringify('\\"[{'.repeat(2_000))}}`;
+    expect((await ask("POST", RUN, deep, json)).status).not.toBe(400);
   });
 
   test("an oversized body of unknown length", async () => {

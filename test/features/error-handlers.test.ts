@@ -163,7 +163,7 @@ describe("a handler hears", () => {
       await insertJob(tx, { ...like!, ...lost, id });
       await tx.update(jobs).set({ attempts: MAX_ATTEMPTS }).where(eq(jobs.id, id));
     });
-    await createRescuer(app).look();
+    await createRescuer(app).rescue();
     expect((await handlerOf(id)).args.error.name).toBe("WorkerLost");
   });
 

@@ -46,7 +46,7 @@ async function lostJob(change: Partial<Job>, options: object = {}): Promise<stri
 }
 
 async function rescue(): Promise<void> {
-  await createRescuer(server.server.app).look();
+  await createRescuer(server.server.app).rescue();
 }
 
 describe("a job that lost its worker", () => {

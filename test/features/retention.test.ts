@@ -12,7 +12,7 @@ import { auditLog } from "../../src/features/audit/tables.ts";
 import { withoutHeader } from "../../src/features/jobs/log-header.ts";
 import { variables } from "../../src/features/variables/tables.ts";
 import { idempotencyKeys, jobCache, jobLogs, jobStreams, jobs, type NewJob } from "../../src/queue/tables.ts";
-import { createPruner } from "../../src/worker/pruner.ts";
+import { createFilePruner, createPruner } from "../../src/worker/pruner.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
 
 const HOUR_S = 3_600;
@@ -27,7 +27,10 @@ function pass({ server }: TestServer, seconds: number): void {
   Object.assign(server.app, { clock: () => new Date(Date.now() + seconds * 1000) });
 }
 
-const prune = ({ server }: TestServer) => createPruner(server.app).prune();
+const prune = async ({ server }: TestServer) => {
+  await createPruner(server.app).prune();
+  await createFilePruner(server.app).prune();
+};
 
 const job = (id: string, more: Partial<NewJob> = {}): NewJob => ({
   id,

@@ -329,6 +329,34 @@ describe("what stays due", () => {
     return { ...there, other, app, path, makeDue, row };
   };
 
+  test("a hundred whose next time cannot be computed keep no other from running, and say so", async () => {
+    const { other, app, ask, path, row } = await own();
+    const good = await row();
+    const next_at = new Date(app.clock().getTime() - 60_000);
+    const bad = Array.from({ length: 100 }, (_, n) => ({
+      ...good,
+      path: `u/admin/bad-${n}`,
+      timezone: "Nowhere/Atall",
+      next_at,
+    }));
+    await app.db.write(async (tx) => {
+      await tx.insert(schedules).values(bad);
+      await tx
+        .update(schedules)
+        .set({ schedule: "* * * * * *", next_at: app.clock() })
+        .where(eq(schedules.path, path));
+    });
+    schedulerOf(app).wake();
+    const runs = async () =>
+      (await expectOk(ask("GET", `/w/acme/jobs/list?schedule_path=${path}`))).json().length;
+    await until(async () => ((await runs()) >= 2 ? true : undefined), "the runs");
+    const told = (await ask("GET", `${base}/get/u/admin/bad-7`)).json();
+    expect(told.error).toStartWith("the next time cannot be computed: `timezone`: Nowhere/Atall is none");
+    const due = await app.db.read.select().from(schedules).where(eq(schedules.timezone, "Nowhere/Atall"));
+    expect(due.filter((each) => each.next_at !== null)).toEqual([]);
+    await other.stop();
+  });
+
   test("one that is found while the server stops", async () => {
     const { other, app, makeDue, row } = await own();
     app.accepting = false;

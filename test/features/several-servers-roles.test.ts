@@ -4,6 +4,9 @@ import { SQL } from "bun";
 import { eq, like } from "drizzle-orm";
 import { connect } from "../../src/database/connect.ts";
 import { oidcKeys } from "../../src/features/oidc/tables.ts";
+import { tokenCache } from "../../src/features/tokens/cache.ts";
+import { flushTokenUse } from "../../src/features/tokens/service.ts";
+import { tokens } from "../../src/features/tokens/tables.ts";
 import { storeUsage } from "../../src/features/workspaces/usage.ts";
 import { jobs } from "../../src/queue/tables.ts";
 import { createPruner } from "../../src/worker/pruner.ts";
@@ -69,6 +72,33 @@ describe.skipIf(!process.env.DATABASE_URL)("of two servers", () => {
     // One that takes longer than a second counts for more.
     expect(executions).toBeGreaterThanOrEqual(20);
     expect((await back("GET", `${w}/workspaces/usage`)).json()).toBe(executions + before);
+  });
+
+  test("both store the uses of the same tokens, and neither waits for the other for ever", async () => {
+    const [app] = apps();
+    const email = "uses@example.org";
+    const rows = Array.from({ length: 700 }, (_, n) => ({
+      hash: `hash-${n}`,
+      prefix: "x",
+      email,
+      label: "used",
+      kind: "user" as const,
+      created_at: new Date(),
+      last_used_at: new Date(0),
+    }));
+    await app.db.write((tx) => tx.insert(tokens).values(rows));
+    for (let round = 1; round <= 5; round++) {
+      const at = new Date(round * 1_000);
+      for (const [n, each] of apps().entries()) {
+        const hashes = rows.map(({ hash }) => hash);
+        for (const hash of n ? hashes.reverse() : hashes) tokenCache(each).used.set(hash, at);
+      }
+      await Promise.all(apps().map(flushTokenUse));
+      const stored = await app.db.read.select().from(tokens).where(eq(tokens.label, "used"));
+      expect(new Set(stored.map(({ last_used_at }) => last_used_at?.getTime()))).toEqual(
+        new Set([at.getTime()]),
+      );
+    }
   });
 
   test("both may let go of what is too old at the same time", async () => {

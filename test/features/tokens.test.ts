@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { eq } from "drizzle-orm";
+import { eq, like, sql } from "drizzle-orm";
+import { tokens } from "../../src/features/tokens/tables.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
 import { readStored } from "../stored.ts";
 
@@ -326,6 +327,27 @@ test("when a token was last used is stored with the next flush", async () => {
   const [row] = (await mine("GET", "/users/tokens/list")).json();
   expect(row.token_prefix).toBe(token.slice(0, 10));
   expect(Date.parse(row.last_used_at)).toBe(before + 3_600_000);
+});
+
+test("uses that cannot be stored now are stored by the next flush, those of many tokens at once", async () => {
+  await using own = await startTestServer();
+  const { app } = own.server;
+  const { ask: mine } = await own.user("uses");
+  const { flushTokenUse } = await import("../../src/features/tokens/service.ts");
+  const made = Array.from({ length: 600 }, (_, n) =>
+    expectOk(mine("POST", "/users/tokens/create", { label: `t${n}` })),
+  );
+  const values = (await Promise.all(made)).map(({ text }) => text);
+  const at = Date.now() + 3_600_000;
+  Object.assign(app, { clock: () => new Date(at) });
+  for (const value of values) await expectOk(own.as(value)("GET", "/users/whoami"));
+  const says = (text: string) => app.db.write((tx) => tx.rows(sql.raw(text)));
+  await says("ALTER TABLE tokens RENAME TO hidden");
+  await expect(flushTokenUse(app)).rejects.toThrow();
+  await says("ALTER TABLE hidden RENAME TO tokens");
+  await flushTokenUse(app);
+  const rows = await app.db.read.select().from(tokens).where(like(tokens.label, "t%"));
+  expect(rows.map(({ last_used_at }) => last_used_at!.getTime())).toEqual(values.map(() => at));
 });
 
 test("a token for tags runs and sees jobs with these alone, and makes no token for others", async () => {

@@ -6,7 +6,6 @@ import { websocketTriggers } from "../../src/features/websocket-triggers/tables.
 import { targetsOf } from "../../src/outgoing/targets.ts";
 import { openWebsocket } from "../../src/outgoing/websocket.ts";
 import { startServer } from "../../src/server.ts";
-import { pauseAfter } from "../../src/worker/websocket-connection.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
 
 interface Peer extends Disposable {
@@ -309,13 +308,6 @@ describe("what goes wrong", () => {
     );
     expect(await runsOf(path)).toEqual([]);
     await remove(path);
-  });
-
-  test("pauses grow, are spread, and end at a minute", () => {
-    expect([1, 2, 3, 4, 5].map((failures) => pauseAfter(failures, () => 1))).toEqual([
-      1e3, 2e3, 4e3, 8e3, 16e3,
-    ]);
-    expect([pauseAfter(50, () => 1), pauseAfter(50, () => 0)]).toEqual([60_000, 30_000]);
   });
 });
 

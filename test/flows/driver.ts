@@ -24,6 +24,8 @@ export interface Outcome {
   result: unknown;
   /** A condition ended it early. */
   stopped?: boolean;
+  /** It failed because somebody canceled a job in it. */
+  canceled?: boolean;
 }
 
 /** A leaf that runs, or a nested frame, as its parent knows it. */
@@ -143,7 +145,7 @@ export class FlowRun {
     this.#ended(job, outcome ?? (job.isCanceled ? CANCELED : own()));
   }
 
-  #ended(job: Job, { status, result, stopped }: Outcome): void {
+  #ended(job: Job, { status, result, stopped, canceled }: Outcome): void {
     expect(job.ended).toBeUndefined();
     const event: FrameEvent = {
       type: "child",
@@ -153,6 +155,7 @@ export class FlowRun {
       result: JSON.stringify(result),
       ...(job.index === undefined ? {} : { index: job.index }),
       ...(stopped ? { stopped } : {}),
+      ...(canceled ? { canceled } : {}),
     };
     job.ended = { event, status, result };
     this.running.delete(job);

@@ -12,10 +12,13 @@ export interface World {
   holds(expr: string, path: number[]): boolean;
 }
 
-/** Of a module, or of a list of them. A failure that is `final` is not tried again, or not continued. */
+/**
+ * Of a module, or of a list of them. A failure that is `final` is not tried again, or not continued; one that is
+ * `canceled` is final for all tries around it.
+ */
 type Ended =
   | { is: "success" | "skipped"; value: unknown; stopped?: boolean }
-  | { is: "failure"; error: unknown; final?: boolean };
+  | { is: "failure"; error: unknown; final?: boolean; canceled?: boolean };
 
 /** Where a list of modules stands: the indices of the iterations around it, and how often those were tried. */
 interface Place {
@@ -72,7 +75,9 @@ export class Oracle {
       });
       if (ended.is !== "failure") return ended;
       // Final is final for tries only: the error may still become the result.
-      if (ended.final || tried >= attempts) return { is: "failure", error: ended.error };
+      const { error, canceled } = ended;
+      if (ended.final || tried >= attempts)
+        return { is: "failure", error, ...(canceled ? { canceled } : {}) };
     }
   }
 
@@ -139,20 +144,15 @@ export class Oracle {
     const outcome = this.#world.leaf(label, place.tries);
     if (outcome === "success") return { is: "success", value: label };
     const error = errorOf("Error", `${label} ${outcome}`, module);
-    return { is: "failure", error, final: outcome === "canceled" };
+    return outcome === "canceled"
+      ? { is: "failure", error, final: true, canceled: true }
+      : { is: "failure", error };
   }
 
   #loop(module: FlowModule, value: Extract<FlowModuleValue, { modules: FlowModule[] }>, place: Place): Ended {
     const total = value.type === "forloopflow" ? (value.iterator as { value: unknown[] }).value.length : 1e6;
-    const [only, ...others] = value.modules;
-    // Somebody stopping the only step of a body stops the iteration itself.
-    const isLeaf = only && others.length === 0 && isPlain(only);
-    const iteration = (index: number): Ended => {
-      const ended = notFinal(
-        this.#list(value.modules, { ...place, path: [...place.path, index] }, undefined),
-      );
-      return ended.is === "failure" && isLeaf ? { ...ended, final: wasCanceled(ended.error) } : ended;
-    };
+    const iteration = (index: number): Ended =>
+      notFinal(this.#list(value.modules, { ...place, path: [...place.path, index] }, undefined));
     const skips = () => value.skip_failures;
     if (!isSequentialLoop(value))
       return this.#atOnce(
@@ -160,7 +160,7 @@ export class Oracle {
         skips,
       );
     // Where nothing runs, nothing is asked either.
-    if (!only) return { is: "success", value: Array(total).fill(null) };
+    if (value.modules.length === 0) return { is: "success", value: Array(total).fill(null) };
     const all: Ended[] = [];
     for (let index = 0; index < total; index++) {
       const ended = iteration(index);
@@ -215,21 +215,15 @@ function inOrder(ended: Ended[], skips: (index: number) => boolean): Ended {
   return { is: "success", value: ended.map((each) => (each.is === "failure" ? null : each.value)) };
 }
 
-/** A nested list that failed is, to what is around it, a job that failed. */
+/** A nested list that failed is, to what is around it, a job that failed, or that was canceled. */
 function notFinal(ended: Ended): Ended {
-  return ended.is === "failure" ? { is: "failure", error: ended.error } : ended;
+  if (ended.is !== "failure") return ended;
+  const { error, canceled } = ended;
+  return canceled ? { is: "failure", error, final: true, canceled } : { is: "failure", error };
 }
 
 function isSequentialLoop(value: FlowModuleValue): boolean {
   return value.type === "whileloopflow" || (value.type === "forloopflow" && !value.parallel);
-}
-
-function isPlain({ id, value, sleep, ...options }: FlowModule): boolean {
-  return value.type === "script" && Object.values(options).every((option) => option === undefined);
-}
-
-function wasCanceled(error: unknown): boolean {
-  return (error as { error: { message: string } }).error.message.endsWith(" canceled");
 }
 
 function labelOf({ id }: FlowModule, { path }: Place): string {

@@ -3,18 +3,20 @@
  * itself, in one transaction, and stays until every channel has it, somebody acknowledges it, or a day has passed. So no
  * alert is lost when a server dies; one that dies while it tells leaves an alert that a channel may hear of twice.
  */
+
 import { and, asc, eq, isNotNull, lte, sql } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import { inBackground } from "../../lib/background.ts";
 import { sha256 } from "../../lib/ids.ts";
+import { type Backoff, backoffMs } from "../../loops/retry.ts";
 import type { CriticalChannel } from "../settings/values.ts";
 import { nameOf, reasonOf, type SendFailure, send } from "./channels.ts";
 import { criticalAlerts } from "./tables.ts";
 
 /** Longer than all channels can take, which are told at the same time: until then nobody else tells it. */
 const LEASE_MS = 120_000;
-const FIRST_PAUSE_MS = 10_000;
-const LONGEST_PAUSE_MS = 3_600_000;
+/** Alerts are few: none of it is left to chance. */
+const BACKOFF: Backoff = { first_ms: 10_000, max_ms: 3_600_000, jitter: 0 };
 /** After this an alert says nothing new: it is given up. */
 const PATIENCE_MS = 24 * 3_600_000;
 const AT_ONCE = 20;
@@ -99,7 +101,6 @@ async function settle(app: App, alert: Alert, { told, failures }: Outcome): Prom
   const now = app.clock().getTime();
   const isOver = failures.length === 0 || now - alert.created_at.getTime() >= PATIENCE_MS;
   if (isOver && failures.length > 0) app.log.error({ alert: alert.id }, "an alert was told to some alone");
-  const pause_ms = Math.min(FIRST_PAUSE_MS * 2 ** (alert.tries - 1), LONGEST_PAUSE_MS);
   await app.db.write(async (tx) => {
     await tx
       .update(criticalAlerts)
@@ -107,7 +108,7 @@ async function settle(app: App, alert: Alert, { told, failures }: Outcome): Prom
       .where(eq(criticalAlerts.id, alert.id));
     await tx
       .update(criticalAlerts)
-      .set({ next_try_at: isOver ? null : new Date(now + pause_ms) })
+      .set({ next_try_at: isOver ? null : new Date(now + backoffMs(BACKOFF, alert.tries)) })
       .where(and(eq(criticalAlerts.id, alert.id), isNotNull(criticalAlerts.next_try_at)));
   });
 }

@@ -1,9 +1,11 @@
 /** From a row of the outbox to the job of a handler: the row goes in the transaction that stores the job. */
+
 import { and, eq } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { isPassing } from "../../database/failure.ts";
 import { BadRequest, NotFound, SvcError } from "../../errors.ts";
+import { type Backoff, backoffMs } from "../../loops/retry.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
 import { raiseAlert } from "../alerts/service.ts";
 import { flows } from "../flows/tables.ts";
@@ -23,8 +25,7 @@ import { targetOfHandler } from "./target.ts";
 
 /** A handler that cannot begin may be one that is being deployed: it is tried so often. */
 const MAX_TRIES = 5;
-const FIRST_DELAY_MS = 1_000;
-const LONGEST_DELAY_MS = 60_000;
+const BACKOFF: Backoff = { first_ms: 1_000, max_ms: 60_000 };
 /** Whatever else keeps it from beginning is given a day, as a receiver of events is. */
 const PATIENCE_MS = 24 * 3_600_000;
 
@@ -204,8 +205,7 @@ async function postpone(app: App, call: HandlerCall, cause: unknown): Promise<vo
     await giveUp(app, call, cause);
     return;
   }
-  const delay = Math.min(FIRST_DELAY_MS * 2 ** call.attempts, LONGEST_DELAY_MS);
-  const next_at = new Date(app.clock().getTime() + delay);
+  const next_at = new Date(app.clock().getTime() + backoffMs(BACKOFF, attempts));
   await app.db.write((tx) =>
     tx
       .update(handlerCalls)

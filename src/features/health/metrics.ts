@@ -9,6 +9,7 @@ import { EXPOSITION_TYPE, type Figure, type Metric, toExposition } from "../../l
 import type { Histogram } from "../../lib/meters.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { VERSION } from "../../lib/version.ts";
+import { withinMs } from "../../loops/sleep.ts";
 import { dueBy, QUEUED, RUNNING } from "../jobs/filters.ts";
 import { openStreams } from "../jobs/job-feed.ts";
 import { waitingCalls } from "../jobs/wait.ts";
@@ -18,6 +19,10 @@ import { webhookDeliveries } from "../webhooks/tables.ts";
 
 type Read = () => Figure[] | Promise<Figure[]>;
 type Define = (type: Metric["type"], name: string, help: string, read: Read) => void;
+
+/** A figure that takes longer is left out. */
+const PATIENCE_MS = 3_000;
+const late = () => new Error("the database does not answer");
 
 type Defined = Omit<Metric, "figures"> & { read: Read };
 
@@ -35,9 +40,14 @@ const definedOf = perApp<App, Defined[]>((app) => {
 /** All figures, and the media type they are written in. */
 export async function metricsText(app: App): Promise<{ text: string; type: string }> {
   const metrics = await Promise.all(
-    definedOf(app).map(async ({ read, ...metric }) => ({ ...metric, figures: await read() })),
+    definedOf(app).map(async ({ read, ...metric }) => ({ ...metric, figures: await answered(read) })),
   );
   return { text: toExposition(metrics), type: EXPOSITION_TYPE };
+}
+
+/** What only the database knows is left out while it does not answer: all else is told. */
+function answered(read: Read): Promise<Figure[]> {
+  return withinMs(PATIENCE_MS, (async () => read())(), late).catch(() => []);
 }
 
 function ofRequests({ meters }: App, define: Define): void {
@@ -114,6 +124,9 @@ function ofDatabase({ db }: App, define: Define): void {
   ]);
   const batch = "svc_database_commit_batch_size";
   define("histogram", batch, "Transactions in one commit", () => linesOf(batch, db.stats().batch));
+  define("gauge", "svc_database_broken", "1: nothing is stored until a restart", () => [
+    { value: db.stats().broken ? 1 : 0 },
+  ]);
   const time = "svc_database_commit_seconds";
   define("histogram", time, "Time of one commit, flush included", () => linesOf(time, db.stats().seconds));
 }

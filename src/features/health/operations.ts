@@ -23,6 +23,7 @@ export const getHealth = operation({
   access: "anyone",
   uncounted: true,
   scope: false,
+  ownWrites: true,
   summary: "Say whether the server is ready (200) or what is in the way (503); more to who runs the instance",
   responds: responds.raw("application/json", "status, failing checks, and details for who runs the instance"),
   run: async (ctx) => {
@@ -55,6 +56,7 @@ export const getMetrics = operation({
   path: "/metrics",
   access: "anyone",
   uncounted: true,
+  ownWrites: true,
   scope: { domain: "metrics", action: "read" },
   summary:
     "Read the figures of this server in the text format of Prometheus; SVC_METRICS=off switches it off",

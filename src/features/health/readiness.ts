@@ -7,6 +7,7 @@ import type { App } from "../../context.ts";
 import { type Amiss, migrationsAmiss } from "../../database/migrate.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { VERSION } from "../../lib/version.ts";
+import { withinMs } from "../../loops/sleep.ts";
 
 const KEPT_MS = 1_000;
 /** A database that takes longer does not answer. */
@@ -46,8 +47,9 @@ export async function readiness(app: App): Promise<Readiness> {
 function ofDatabase(app: App): Promise<Check[]> {
   const kept = keptOf(app);
   const now = performance.now();
-  if (!kept.last || now - kept.last.at > KEPT_MS) kept.last = { at: now, answer: databaseChecks(app) };
-  return kept.last.answer;
+  const isOld = !kept.last || now - kept.last.at > KEPT_MS;
+  if (isOld || app.db.stats().broken) kept.last = { at: now, answer: databaseChecks(app) };
+  return kept.last!.answer;
 }
 
 function processes({ runner }: App): Check {
@@ -68,8 +70,9 @@ async function databaseChecks(app: App): Promise<Check[]> {
   const { broken } = app.db.stats();
   if (broken) return [{ name: "database", ok: false, detail: broken.message }];
   const began = performance.now();
+  const late = () => new Error(`no answer within ${PATIENCE_MS / 1000} s`);
   try {
-    const amiss = await within(PATIENCE_MS, migrationsAmiss(app.db));
+    const amiss = await withinMs(PATIENCE_MS, migrationsAmiss(app.db), late);
     const ms = (performance.now() - began).toFixed(1);
     return [
       { name: "database", ok: true, detail: `${app.db.dialect} answers in ${ms} ms` },
@@ -108,14 +111,6 @@ function ofMigrations({ missing, unknown, newer }: Amiss): string {
   if (missing.length > 0) return `the database lacks ${missing.join(", ")}: restart the server`;
   if (newer.length > 0) return `all are done, and those of a newer svc: ${newer.join(", ")}`;
   return "all are done";
-}
-
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms / 1000} s`)), ms);
-  });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 /** What only whoever runs the instance is told. */

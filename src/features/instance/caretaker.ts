@@ -1,53 +1,38 @@
-/** What a server does about itself now and then: looks at its disk, at its alerts and at its licence. */
+/** What servers do about themselves now and then: look at their disk, at the alerts and at the licence. */
 import type { App } from "../../context.ts";
+import { createPeriodicTask, type Task } from "../../loops/periodic-task.ts";
+import { createGroup, type Service } from "../../loops/start-stop.ts";
 import { checkDisk } from "../alerts/disk.ts";
 import { tellFailedMigration } from "../alerts/failed-migration.ts";
 import { forgetOldAlerts } from "../alerts/service.ts";
 import { tellDue } from "../alerts/telling.ts";
 import { tendLicense } from "../license/renewal.ts";
 
-const EVERY_MS = 60_000;
+const INTERVAL_MS = 60_000;
 /** A channel that was away for a moment is told soon after. */
-const ALERTS_EVERY_MS = 10_000;
+const ALERTS_INTERVAL_MS = 10_000;
 
-type Look = [what: string, look: (app: App) => Promise<void>];
+type Duty = Pick<Task, "of_leader" | "interval_ms"> & { what: string; work: (app: App) => Promise<void> };
 
-const ROUND: Look[] = [
-  ["an earlier start", tellFailedMigration],
-  ["the disk", checkDisk],
-  ["old alerts", forgetOldAlerts],
-  ["the licence", tendLicense],
+/** Each is done by itself: a licence server or mail server that hangs holds up no other. */
+const DUTIES: Duty[] = [
+  { what: "an earlier start", work: tellFailedMigration },
+  { what: "the disk", work: checkDisk },
+  { what: "old alerts", work: forgetOldAlerts, of_leader: "old alerts" },
+  { what: "the licence", work: tendLicense, of_leader: "licence" },
+  {
+    what: "alerts that are due",
+    work: tellDue,
+    of_leader: "alerts",
+    interval_ms: ALERTS_INTERVAL_MS,
+  },
 ];
 
-const ALERTS: Look[] = [["alerts that are due", tellDue]];
-
-/** Begins, with a first round at once. */
-export function startCaretaker(app: App): { stop(): Promise<void> } {
-  const rounds = [repeat(app, ROUND, EVERY_MS), repeat(app, ALERTS, ALERTS_EVERY_MS)];
-  return {
-    async stop() {
-      await Promise.all(rounds.map((each) => each.stop()));
-    },
-  };
-}
-
-function repeat(app: App, looks: Look[], every_ms: number): { stop(): Promise<void> } {
-  let going: Promise<void> = round(app, looks);
-  const timer = setInterval(() => {
-    going = going.then(() => round(app, looks));
-  }, every_ms);
-  return {
-    async stop() {
-      clearInterval(timer);
-      await going;
-    },
-  };
-}
-
-async function round(app: App, looks: Look[]): Promise<void> {
-  for (const [what, look] of looks) {
-    await look(app).catch((cause) =>
-      app.log.warn({ error: String(cause) }, `${what} could not be looked after`),
-    );
-  }
+export function createCaretaker(app: App): Service {
+  const tasks = DUTIES.map(({ what, work, ...how }): [string, Service] => {
+    const run = () => work(app);
+    const failure = `${what} could not be looked after`;
+    return [what, createPeriodicTask(app, { interval_ms: INTERVAL_MS, ...how, failure, run })];
+  });
+  return createGroup(app.log, tasks);
 }

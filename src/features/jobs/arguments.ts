@@ -8,6 +8,7 @@ import type { WorkspaceContext } from "../../context.ts";
 import { BadRequest } from "../../errors.ts";
 import { CREDENTIAL_HEADERS, TOKEN_PARAMETER } from "../../http/credentials.ts";
 import { readBytes, readText } from "../../http/input.ts";
+import { checkDepth } from "../../lib/json-depth.ts";
 import { binaryMetadata, isBinaryEvent, structuredEvent } from "./cloud-events.ts";
 import { readForm } from "./form-data.ts";
 
@@ -107,11 +108,14 @@ function parse(text: string, type: string): Payload {
   const isJson = type === JSON_TYPE || type.endsWith("+json");
   if ((isJson || isForm || type === "") && text.trim() === "") return { text, value: {} };
   const json = withoutMark(text);
+  let value: unknown;
   try {
-    return { text, json, value: JSON.parse(json) };
+    value = JSON.parse(json);
   } catch {
     return isForm ? { text, value: formOf(json) } : { text, value: text, isPlain: true };
   }
+  checkDepth(json);
+  return { text, json, value };
 }
 
 /** A field without `=` has no value: null. */
@@ -134,6 +138,7 @@ function refuseOtherFormats(type: string): void {
 }
 
 async function toEvent(text: string): Promise<Payload> {
+  checkDepth(text);
   const { data, metadata } = await structuredEvent(withoutMark(text));
   return { text, value: data, beside: { WEBHOOK__METADATA__: metadata } };
 }

@@ -3,6 +3,8 @@
  */
 import { and, eq, inArray } from "drizzle-orm";
 import type { App } from "../../context.ts";
+import { createPeriodicTask } from "../../loops/periodic-task.ts";
+import type { Service } from "../../loops/start-stop.ts";
 import { jobs } from "../../queue/tables.ts";
 import { earlyResult } from "../flows/run/early.ts";
 
@@ -11,9 +13,8 @@ const LOOK_MS = 5_000;
 /** Jobs asked for by one statement. */
 const MOST = 500;
 
-/** @returns stops following */
-export function followOtherServers(app: App): () => void {
-  if (!app.db.channel) return () => {};
+/** Tells those who wait here of jobs that ended elsewhere; where there is nobody else, it does nothing. */
+export function followOtherServers(app: App): Service {
   const { events, queue, relay } = app;
   let asked = new Set<string>();
   let looking = false;
@@ -71,6 +72,9 @@ export function followOtherServers(app: App): () => void {
     lookAtAll();
     queue.look();
   });
-  const timer = setInterval(lookAtAll, LOOK_MS);
-  return () => clearInterval(timer);
+  return createPeriodicTask(app, {
+    failure: "jobs that ran elsewhere could not be looked for",
+    interval_ms: app.db.channel ? LOOK_MS : Number.POSITIVE_INFINITY,
+    run: async () => lookAtAll(),
+  });
 }

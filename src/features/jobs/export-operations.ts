@@ -6,6 +6,7 @@ import { BadRequest, Forbidden } from "../../errors.ts";
 import { checked, readText } from "../../http/input.ts";
 import { type Operation, operation, paging, responds, toWindow } from "../../http/operation.ts";
 import { parseExactly } from "../../lib/json.ts";
+import { checkDepth } from "../../lib/json-depth.ts";
 import { jobLogs, jobs, type NewJob } from "../../queue/tables.ts";
 import { workspaceMembers } from "../workspaces/tables.ts";
 import {
@@ -129,6 +130,7 @@ const importQueuedJobs = operation({
 /** Reads the body itself, since arguments may hold an escaped NUL and numbers of any length. */
 async function readJobs<S extends z.ZodType>(ctx: WorkspaceContext, schema: S): Promise<z.output<S>[]> {
   const text = await readText(ctx.request, ctx.app.settings.get("request_size_limit_mb") * 1_000_000);
+  checkDepth(text);
   let value: unknown;
   try {
     value = parseExactly(text);

@@ -205,7 +205,7 @@ export async function cancelUnfinished(
         result,
         preprocessor_input: null,
         completed_at: now,
-        duration_ms: job.started_at ? now.getTime() - job.started_at.getTime() : 0,
+        duration_ms: job.started_at ? Math.max(0, now.getTime() - job.started_at.getTime()) : 0,
       })
       .where(and(eq(jobs.id, job.id), whileRunning ? ne(jobs.state, "completed") : eq(jobs.state, "queued")))
       .returning({ id: jobs.id });

@@ -1,6 +1,8 @@
 /** Mails go out through the server of the setting `smtp_settings`, as it is at that moment. */
+
 import type { App } from "../../context.ts";
 import { BadRequest, type SvcError } from "../../errors.ts";
+import { withinMs } from "../../loops/sleep.ts";
 import type { SmtpSettings } from "../settings/values.ts";
 import type { Letter } from "./letter.ts";
 
@@ -51,16 +53,12 @@ export async function sendThrough(server: SmtpSettings, to: string, letter: Lett
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(Object.assign(new Error(), { code: "ETIMEDOUT" })), MAIL_MS);
-  });
+  const sent = transport.sendMail({ from: server.smtp_from, to, ...letter });
   try {
-    await Promise.race([transport.sendMail({ from: server.smtp_from, to, ...letter }), late]);
+    await withinMs(MAIL_MS, sent, () => Object.assign(new Error(), { code: "ETIMEDOUT" }));
   } catch (cause) {
     throw explained(cause, server);
   } finally {
-    clearTimeout(timer);
     transport.close();
   }
 }

@@ -14,20 +14,31 @@ import { type Schedule, schedules } from "./tables.ts";
 /**
  * Starts what a schedule runs, in the transaction that puts it off to the next time: so of several servers one does, and
  * once. Times that passed while no server ran are made up for by one run.
- * @throws what passes, while which it stays due
+ * @throws what may succeed later (`isPassing`): it stays due
  * @param row as it was found to be due
  */
 export async function runSchedule(app: App, row: Schedule): Promise<void> {
   const now = app.clock();
   // It was put off before it was read: the next time would be the one that stands there, and nothing would tell the two apart.
   if (row.next_at! > now) return;
-  const next_at = nextDue(row, now);
+  const about = { workspace: row.workspace_id, schedule: row.path };
   const isStill = and(
     eq(schedules.workspace_id, row.workspace_id),
     eq(schedules.path, row.path),
     eq(schedules.next_at, row.next_at!),
     eq(schedules.edited_at, row.edited_at),
   );
+  let next_at: Date | null;
+  try {
+    next_at = nextDue(row, now);
+  } catch (cause) {
+    // A rule or zone that this machine does not know: it would be due for ever.
+    const error = `the next time cannot be computed: ${(cause as Error).message}`;
+    app.log.error({ ...about, error }, "a schedule has stopped until it is saved again");
+    return void (await app.db.write((tx) =>
+      tx.update(schedules).set({ next_at: null, error }).where(isStill),
+    ));
+  }
   const putOff = async (tx: Tx, error: string | null) => {
     const changed = await tx
       .update(schedules)
@@ -43,12 +54,12 @@ export async function runSchedule(app: App, row: Schedule): Promise<void> {
   try {
     await submit(app, row, (tx) => putOff(tx, null));
   } catch (cause) {
-    if (isPassing(cause) || !(cause instanceof SvcError)) throw cause;
-    app.log.warn(
-      { workspace: row.workspace_id, schedule: row.path, error: cause.message },
-      "a schedule could not start what it runs",
-    );
-    await app.db.write((tx) => putOff(tx, cause.message));
+    if (isPassing(cause)) throw cause;
+    const isTold = cause instanceof SvcError;
+    const fields = { ...about, error: String(cause), ...(isTold ? {} : { stack: (cause as Error).stack }) };
+    app.log[isTold ? "warn" : "error"](fields, "a schedule could not start what it runs");
+    const error = isTold ? cause.message : "the server failed; its log says more";
+    await app.db.write((tx) => putOff(tx, error));
   }
 }
 

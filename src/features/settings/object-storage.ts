@@ -1,4 +1,5 @@
 /** Tries an object storage before it is set: a small file is written, read and deleted there. */
+
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
@@ -7,6 +8,7 @@ import { BadRequest, NotFound, SvcError } from "../../errors.ts";
 import { explain } from "../../http/faults.ts";
 import { operation, responds } from "../../http/operation.ts";
 import { randomText } from "../../lib/ids.ts";
+import { withinMs } from "../../loops/sleep.ts";
 import { targetsNamedIn } from "../../outgoing/settings.ts";
 import { filesystemStore } from "../storage/filesystem-store.ts";
 import { S3Resource } from "../storage/records.ts";
@@ -120,12 +122,6 @@ async function step<T>(doing: string, work: () => Promise<T>): Promise<T> {
 }
 
 async function withinTime(work: Promise<void>, name: string): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new BadRequest(`${name} did not answer within ${TRIAL_MS / 1000} s`)),
-      TRIAL_MS,
-    );
-  });
-  await Promise.race([work, late]).finally(() => clearTimeout(timer));
+  const late = () => new BadRequest(`${name} did not answer within ${TRIAL_MS / 1000} s`);
+  await withinMs(TRIAL_MS, work, late);
 }

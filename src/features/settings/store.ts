@@ -11,6 +11,8 @@ import type { App } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { BadRequest } from "../../errors.ts";
 import { newJobId } from "../../lib/ids.ts";
+import { createPeriodicTask } from "../../loops/periodic-task.ts";
+import type { Service } from "../../loops/start-stop.ts";
 import { seal, unseal } from "../workspaces/secrets.ts";
 import { check } from "./check.ts";
 import { definitionOf, KEYS, type SettingKey, type SettingValue, variableFor } from "./keys.ts";
@@ -28,7 +30,8 @@ export interface Found {
   source: Source;
 }
 
-export interface Settings {
+/** A service: from `start` to `stop` what other servers set is read again now and then. */
+export interface Settings extends Service {
   /** What holds for a known key now. */
   get<K extends SettingKey>(key: K): SettingValue<K>;
   /** The same for any key, with where it is from. */
@@ -37,7 +40,6 @@ export interface Settings {
   keys(): string[];
   /** Stores a checked value in the transaction; undefined removes what is stored. Readers see it with the commit. */
   put(tx: Tx, key: string, value: unknown, by: string): Promise<void>;
-  stop(): void;
 }
 
 /** Who set what nobody has asked for. */
@@ -69,6 +71,12 @@ export async function openSettings(
       }),
     );
   }
+
+  const interval_ms = db.channel ? REFRESH_MS : Number.POSITIVE_INFINITY;
+  const task = createPeriodicTask(
+    { clock: () => new Date(), log: app.log },
+    { failure: "the settings could not be read again", first_ms: interval_ms, interval_ms, run: refresh },
+  );
 
   const settings: Settings = {
     get: (key) => settings.find(key).value as never,
@@ -112,21 +120,15 @@ export async function openSettings(
         app.relay.tell("settings");
       });
     },
-    stop: () => clearInterval(timer),
+    start: task.start,
+    stop: task.stop,
   };
 
   await refresh();
   if (settings.get("uid") === undefined) await nameInstance();
-  app.relay.on("settings", quietly);
-  app.relay.onGap(quietly);
-  const timer = db.dialect === "postgres" ? setInterval(quietly, REFRESH_MS) : undefined;
+  app.relay.on("settings", task.wake);
+  app.relay.onGap(task.wake);
   return settings;
-
-  function quietly(): void {
-    refresh().catch((cause) =>
-      app.log.warn({ error: String(cause) }, "the settings could not be read again"),
-    );
-  }
 
   async function nameInstance(): Promise<void> {
     await db.write(async (tx) => {

@@ -1,6 +1,8 @@
 /** Telling what is stored of tokens that end: taken by one server at a time, gone once it is told. */
+
 import { and, asc, eq, lte, sql } from "drizzle-orm";
 import type { App } from "../../context.ts";
+import { type Backoff, backoffMs } from "../../loops/retry.ts";
 import { raiseAlert } from "../alerts/service.ts";
 import { type Letter, letter } from "../mail/letter.ts";
 import { sendMail } from "../mail/send.ts";
@@ -8,8 +10,7 @@ import { tokenNotices } from "./tables.ts";
 
 /** Longer than a mail can take: until then no other server takes what this one has taken. */
 const LEASE_MS = 120_000;
-const FIRST_PAUSE_MS = 60_000;
-const LONGEST_PAUSE_MS = 3_600_000;
+const BACKOFF: Backoff = { first_ms: 60_000, max_ms: 3_600_000 };
 /** After this a notice that cannot be told is given up. */
 const PATIENCE_MS = 24 * 3_600_000;
 const AT_ONCE = 20;
@@ -75,9 +76,9 @@ async function putBack(app: App, notice: Notice, cause: unknown): Promise<void> 
     app.log.warn(told, "the owner of a token that ends could not be mailed: given up");
     return forget(app, notice);
   }
-  const pause_ms = Math.min(FIRST_PAUSE_MS * 2 ** (attempts - 1), LONGEST_PAUSE_MS);
-  app.log.warn({ ...told, again_in_ms: pause_ms }, "the owner of a token that ends could not be mailed");
-  const next_at = new Date(now + pause_ms);
+  const again_in_ms = Math.round(backoffMs(BACKOFF, attempts));
+  app.log.warn({ ...told, again_in_ms }, "the owner of a token that ends could not be mailed");
+  const next_at = new Date(now + again_in_ms);
   await app.db.write((tx) => tx.update(tokenNotices).set({ next_at }).where(eq(tokenNotices.id, id)));
 }
 

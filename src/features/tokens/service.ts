@@ -1,7 +1,9 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, inArray, sql } from "drizzle-orm";
 import type { App, Identity } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { randomText, sha256 } from "../../lib/ids.ts";
+import { createPeriodicTask } from "../../loops/periodic-task.ts";
+import type { Service } from "../../loops/start-stop.ts";
 import { users } from "../users/tables.ts";
 import { forgetTokens, type KnownToken, rememberToken, tokenCache } from "./cache.ts";
 import { jobElsewhere, jobHere, mayBeJobElsewhere } from "./job-tokens.ts";
@@ -10,6 +12,7 @@ import { PREFIX_LENGTH, tokens } from "./tables.ts";
 
 const TOKEN_LENGTH = 32;
 const USE_FLUSH_MS = 60_000;
+const USE_BATCH_SIZE = 500;
 
 /**
  * Whose token this is: from memory when it was seen recently, else by one query.
@@ -66,30 +69,51 @@ async function loadToken(app: App, hash: string): Promise<Identity | undefined> 
   return known.identity;
 }
 
-/** Stores when tokens were last used: now and then and together, never on a request's way. */
+/**
+ * Stores when tokens were last used: now and then and together, never on a request's way. What cannot be stored is kept for
+ * the next time.
+ */
 export async function flushTokenUse(app: App): Promise<void> {
-  const used = [...tokenCache(app).used];
-  tokenCache(app).used.clear();
-  if (used.length === 0) return;
-  await app.db.write(async (tx) => {
-    for (const [hash, last_used_at] of used) {
-      await tx.update(tokens).set({ last_used_at }).where(eq(tokens.hash, hash));
+  const { used } = tokenCache(app);
+  const rows = [...used];
+  used.clear();
+  try {
+    for (let at = 0; at < rows.length; at += USE_BATCH_SIZE) {
+      await storeUse(app, rows.slice(at, at + USE_BATCH_SIZE));
     }
+  } catch (cause) {
+    for (const [hash, last_used_at] of rows) {
+      const newer = used.get(hash);
+      if (!newer || newer < last_used_at) used.set(hash, last_used_at);
+    }
+    throw cause;
+  }
+}
+
+/** One statement; servers that store uses of the same tokens do so one after the other. */
+async function storeUse(app: App, rows: [hash: string, last_used_at: Date][]): Promise<void> {
+  const hashes = rows.map(([hash]) => hash);
+  const times = rows.map(
+    ([hash, at]) => sql`WHEN ${hash} THEN CAST(${sql.param(at, tokens.last_used_at)} AS timestamptz)`,
+  );
+  await app.db.write(async (tx) => {
+    await tx.lock("token use");
+    await tx
+      .update(tokens)
+      .set({ last_used_at: sql`CASE ${tokens.hash} ${sql.join(times, sql` `)} END` })
+      .where(inArray(tokens.hash, hashes));
   });
 }
 
-export function startTokenUse(app: App): { stop(): Promise<void> } {
-  const quietly = () =>
-    flushTokenUse(app).catch((cause) =>
-      app.log.warn({ error: String(cause) }, "the use of tokens could not be stored"),
-    );
-  const timer = setInterval(quietly, USE_FLUSH_MS);
-  return {
-    async stop() {
-      clearInterval(timer);
-      await quietly();
-    },
-  };
+export function createTokenUse(app: App): Service {
+  const flush = () => flushTokenUse(app);
+  return createPeriodicTask(app, {
+    failure: "the use of tokens could not be stored yet",
+    first_ms: USE_FLUSH_MS,
+    interval_ms: USE_FLUSH_MS,
+    run: flush,
+    last: flush,
+  });
 }
 
 export interface NewToken {

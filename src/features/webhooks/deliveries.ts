@@ -1,8 +1,10 @@
 /** What has become of the events that endpoints are told of. */
+
 import { and, desc, eq, lt } from "drizzle-orm";
 import type { App, Context } from "../../context.ts";
 import type { Reader } from "../../database/database.ts";
 import { NotFound } from "../../errors.ts";
+import { type Backoff, backoffMs } from "../../loops/retry.ts";
 import { OutgoingError } from "../../outgoing/connect.ts";
 import { type OutgoingAnswer, sendRequest } from "../../outgoing/request.ts";
 import { allowedTargets } from "../../outgoing/targets.ts";
@@ -18,8 +20,7 @@ const TIMEOUT_MS = 5_000;
 const MAX_ANSWER_BYTES = 16_384;
 const MAX_REDIRECTS = 3;
 /** For events that are tried for a day: 5 s, 10 s, 20 s … 3 h. */
-const FIRST_DELAY_MS = 5_000;
-const LONGEST_DELAY_MS = 3 * 3_600_000;
+const BACKOFF: Backoff = { first_ms: 5_000, max_ms: 3 * 3_600_000, jitter: 0.5 };
 const PATIENCE_MS = 24 * 3_600_000;
 /** What a receiver may ask for with `Retry-After`. */
 const LONGEST_ASKED_MS = 3_600_000;
@@ -78,17 +79,15 @@ function outcomeOf({ status, headers }: OutgoingAnswer): Outcome {
  * When a delivery that has failed is tried again: exponential back-off, of which half is left to chance so that many do
  * not come at once.
  * @param attempts made so far, at least 1
- * @param random 0 to 1
  * @returns undefined when its time is over
  */
 export function nextTry(
   { attempts, created_at, now }: { attempts: number; created_at: Date; now: Date },
   { retry_after_ms = 0 }: Outcome,
-  random = Math.random(),
+  random: () => number = Math.random,
 ): Date | undefined {
   if (now.getTime() - created_at.getTime() >= PATIENCE_MS) return undefined;
-  const delay = Math.min(FIRST_DELAY_MS * 2 ** (attempts - 1), LONGEST_DELAY_MS);
-  return new Date(now.getTime() + Math.max(delay * (0.5 + random / 2), retry_after_ms));
+  return new Date(now.getTime() + Math.max(backoffMs(BACKOFF, attempts, random), retry_after_ms));
 }
 
 export interface ListedDelivery extends Omit<WebhookDelivery, "endpoint_id"> {

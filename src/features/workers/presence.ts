@@ -4,6 +4,8 @@ import { desc, eq, gte, lt } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { VERSION } from "../../lib/version.ts";
+import { createPeriodicTask } from "../../loops/periodic-task.ts";
+import { createGroup, createService, type Service } from "../../loops/start-stop.ts";
 import { takenTags } from "./group-tags.ts";
 import { type WorkerFacts, workers } from "./tables.ts";
 
@@ -25,8 +27,8 @@ export interface Work {
   last: { id: string; workspace_id: string } | undefined;
 }
 
-/** @returns ends it: the worker is listed no more */
-export function startPresence(app: App, work: () => Work): { stop(): Promise<void> } {
+/** Lists this process among the workers, from `start` to `stop`. */
+export function createPresence(app: App, work: () => Work): Service {
   const started_at = app.clock();
   const pingEvery = Math.max(1, Math.min(PING_EVERY, Math.floor(app.config.lease_s / PINGS_A_LEASE)));
   const busy: number[] = [];
@@ -34,7 +36,7 @@ export function startPresence(app: App, work: () => Work): { stop(): Promise<voi
     const some = busy.slice(-seconds);
     return some.length === 0 ? 0 : some.reduce((sum, each) => sum + each, 0) / some.length;
   };
-  selfOf(app).facts = () => ({
+  const facts = () => ({
     name: app.queue.worker,
     instance: hostname(),
     ip: ownAddress(),
@@ -51,40 +53,43 @@ export function startPresence(app: App, work: () => Work): { stop(): Promise<voi
     memory: { total: totalmem(), used: totalmem() - freemem(), own: process.memoryUsage.rss() },
   });
 
-  let ticks = 0;
-  let pinging: Promise<void> | undefined;
-  const timer = setInterval(() => {
-    busy.push(Math.min(1, app.runner.stats().running / Math.max(1, app.config.workers)));
-    if (busy.length > KEPT) busy.shift();
-    if (app.db.channel && ticks++ % pingEvery === 0)
-      pinging ??= ping(app).finally(() => (pinging = undefined));
-  }, SAMPLE_MS);
-  return {
-    async stop() {
-      clearInterval(timer);
-      selfOf(app).facts = undefined;
-      await pinging;
-      if (!app.db.channel) return;
-      await quietly(app, (tx) => tx.delete(workers).where(eq(workers.name, app.queue.worker)));
+  const sampler = createPeriodicTask(app, {
+    failure: "how busy this worker is could not be sampled",
+    interval_ms: SAMPLE_MS,
+    async run() {
+      busy.push(Math.min(1, app.runner.stats().running / Math.max(1, app.config.workers)));
+      if (busy.length > KEPT) busy.shift();
     },
-  };
+  });
+  const heartbeat = createPeriodicTask(app, {
+    failure: "what this worker says of itself could not be stored",
+    interval_ms: pingEvery * SAMPLE_MS,
+    run: () => ping(app),
+    async last() {
+      await app.db.write((tx) => tx.delete(workers).where(eq(workers.name, app.queue.worker)));
+    },
+  });
+  const self = createService(() => {
+    selfOf(app).facts = facts;
+    return () => {
+      selfOf(app).facts = undefined;
+    };
+  });
+  const parts: [string, Service][] = [
+    ["facts", self],
+    ["sampler", sampler],
+  ];
+  if (app.db.channel) parts.push(["heartbeat", heartbeat]);
+  return createGroup(app.log, parts);
 }
 
 async function ping(app: App): Promise<void> {
   const row = selfOf(app).facts?.();
   if (!row) return;
-  await quietly(app, async (tx) => {
+  await app.db.write(async (tx) => {
     await tx.insert(workers).values(row).onConflictDoUpdate({ target: workers.name, set: row });
     await tx.delete(workers).where(lt(workers.last_ping, new Date(row.last_ping.getTime() - GONE_MS)));
   });
-}
-
-async function quietly(app: App, work: Parameters<App["db"]["write"]>[0]): Promise<void> {
-  await app.db
-    .write(work)
-    .catch((cause) =>
-      app.log.warn({ error: String(cause) }, "what this worker says of itself could not be stored"),
-    );
 }
 
 /**

@@ -42,3 +42,12 @@ export const workerGroups = table("worker_groups", {
   name: text("name").primaryKey(),
   config: json<Record<string, unknown>>("config").notNull(),
 });
+
+/** Which server leads, in its one row. Empty where there is one process alone. */
+export const leaders = table("leaders", {
+  name: text("name").primaryKey(),
+  /** The name of its worker. */
+  server: text("server").notNull(),
+  /** Nobody else takes over before this. */
+  held_until: timestamp("held_until").notNull(),
+});

@@ -1,6 +1,8 @@
 /** Ending what a workspace runs, when it is archived, deleted or gets another id. */
+
 import { and, asc, desc, eq, isNull, ne, type SQL, sql } from "drizzle-orm";
 import type { App, Context } from "../../context.ts";
+import { sleep } from "../../loops/sleep.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
 import { cancelUnfinished } from "../jobs/service.ts";
 
@@ -57,6 +59,6 @@ export async function untilEnded(app: App, workspace_id: string, most_ms: number
       .where(and(unfinished(workspace_id, true), sql`${jobs.state} = 'running'`))
       .limit(1);
     if (!running) return;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await sleep(LOOK_MS);
   }
 }

@@ -6,6 +6,8 @@ import { and, eq, sql } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { perApp } from "../../lib/per-app.ts";
+import { createPeriodicTask } from "../../loops/periodic-task.ts";
+import type { Service } from "../../loops/start-stop.ts";
 import type { Job } from "../../queue/tables.ts";
 import { workspaceUsage } from "./tables.ts";
 
@@ -80,18 +82,15 @@ async function add(tx: Tx, row: Row): Promise<void> {
 }
 
 /** Stores what was counted, now and then, and once more at the end. */
-export function startUsage(app: App): { stop(): Promise<void> } {
-  const quietly = () =>
-    storeUsage(app).catch((cause) =>
-      app.log.warn({ error: String(cause) }, "the count of executions could not be stored yet"),
-    );
-  const timer = setInterval(quietly, FLUSH_MS);
-  return {
-    async stop() {
-      clearInterval(timer);
-      await quietly();
-    },
-  };
+export function createUsage(app: App): Service {
+  const flush = () => storeUsage(app);
+  return createPeriodicTask(app, {
+    failure: "the count of executions could not be stored yet",
+    first_ms: FLUSH_MS,
+    interval_ms: FLUSH_MS,
+    run: flush,
+    last: flush,
+  });
 }
 
 /** Executions of this month, those that are not stored yet included. */

@@ -68,7 +68,7 @@ async function apply(move: Drive, frame: LiveFrame, event: FrameEvent): Promise<
 }
 
 /** When it goes on by itself, or is to be stopped. */
-function nextMoment(frame: LiveFrame): Date | null {
+export function nextMoment(frame: LiveFrame): Date | null {
   if (frame.state.ended) return null;
   const moments = [frame.state.waits?.until, deadlineOf(frame)?.getTime()].filter((at) => at !== undefined);
   if (moments.length === 0) return null;
@@ -109,7 +109,7 @@ async function carryOut(move: Drive, frame: LiveFrame, step: Step): Promise<void
       plan.frameEnds({ frame, status, result });
       const { parent, module } = frame;
       if (!parent || module === undefined) return;
-      const { stopped } = step;
+      const { stopped, canceled } = step;
       // What stops early inside a flow that was called is that flow's own affair.
       const told = stopped && frame.flow === parent.flow;
       todo.push({
@@ -122,6 +122,7 @@ async function carryOut(move: Drive, frame: LiveFrame, step: Step): Promise<void
           status,
           result,
           ...(told ? { stopped } : {}),
+          ...(canceled ? { canceled } : {}),
         },
       });
     }
@@ -273,6 +274,7 @@ export function flowFrame(flow: LiveFlow, place: Pick<LiveFrame, "parent" | "mod
     state: { step: 0, modules: [] },
     wake_at: null,
     started_at: flow.job.started_at ?? flow.job.created_at,
+    began: performance.now(),
   };
 }
 
@@ -291,6 +293,7 @@ function beginFrame(move: Drive, frame: LiveFrame, step: FrameStep): void {
     state: initialState(step),
     wake_at: null,
     started_at: job.created_at,
+    began: performance.now(),
   };
   beginInner(move, inner, job);
 }

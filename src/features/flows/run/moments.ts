@@ -11,35 +11,18 @@ export const STOPS_BELOW = new Date(0);
 /** Real moments are at this or later. */
 export const FIRST_REAL = new Date(Date.UTC(1971, 0));
 
-/** A timer for a far future would overflow (2^31 ms); it is set again anyway. */
-const MAX_TIMER_MS = 3_600_000;
-
 /** For a frame that a large plan leaves to begin by itself: runs take turns, whoever has had fewest goes first. */
 export function nextTurn(run: FlowRun): Date {
   run.turns = Math.min(run.turns + 1, FIRST_REAL.getTime() - 1);
   return new Date(run.turns);
 }
 
-export interface Alarm {
-  timer: ReturnType<typeof setTimeout> | undefined;
-  /** Milliseconds since 1970 for which the timer is set. */
-  at: number;
-  /** Looks for what is due; undefined in a process that runs no jobs. */
-  ring: (() => void) | undefined;
-}
-
-export const alarmOf = perApp<App, Alarm>(() => ({
-  timer: undefined,
-  at: Number.POSITIVE_INFINITY,
-  ring: undefined,
+/** Looks for frames that are due at a moment; undefined in a process that runs no jobs. */
+export const wakerOf = perApp<App, { wakeAt: ((moment: Date) => void) | undefined }>(() => ({
+  wakeAt: undefined,
 }));
 
 /** Makes sure that frames are looked at when this moment comes; does nothing in a process that runs no jobs. */
 export function wakeFlowsAt(app: App, moment: Date): void {
-  const alarm = alarmOf(app);
-  if (!alarm.ring || moment.getTime() >= alarm.at) return;
-  clearTimeout(alarm.timer);
-  alarm.at = moment.getTime();
-  const inMs = Math.max(0, Math.min(alarm.at - app.clock().getTime(), MAX_TIMER_MS));
-  alarm.timer = setTimeout(alarm.ring, inMs);
+  wakerOf(app).wakeAt?.(moment);
 }

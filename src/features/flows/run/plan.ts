@@ -10,7 +10,7 @@ import { cacheResult } from "../../jobs/cached-results.ts";
 import { type ForRunner, refuseStale } from "../../jobs/stale-seals.ts";
 import { flowItems } from "../tables.ts";
 import { wakeFlowsAt } from "./moments.ts";
-import { type FlowRun, type FreshEnd, itemsKey, type LiveFrame } from "./run.ts";
+import { type FlowRun, type FreshEnd, itemsKey, type LiveFrame, ranMs } from "./run.ts";
 import {
   claimVersion,
   finishFrame,
@@ -243,7 +243,7 @@ export class Plan {
 
   async #finish(tx: Tx, { frame, status, result, cached }: FrameEnd): Promise<void> {
     const now = this.#app.clock();
-    const duration_ms = now.getTime() - frame.started_at.getTime();
+    const duration_ms = ranMs(frame, now);
     await tx.exec(finishFrame, { id: frame.id, status, result, completed_at: now, duration_ms });
     const { job } = frame.flow;
     if (job.id !== frame.id) return;

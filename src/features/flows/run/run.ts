@@ -40,6 +40,14 @@ export interface LiveFrame {
   state: FrameState;
   wake_at: Date | null;
   started_at: Date;
+  /** In milliseconds of `performance.now()`; undefined where it began before this process read it. */
+  began?: number;
+}
+
+/** How long a frame has run; counted, where this process began it: a clock that is set changes nothing of that. */
+export function ranMs({ began, started_at }: LiveFrame, now: Date): number {
+  if (began !== undefined) return Math.round(performance.now() - began);
+  return Math.max(0, now.getTime() - started_at.getTime());
 }
 
 /** What is stored of a nested frame's place. */

@@ -1,9 +1,12 @@
 /** The ways into running flows: a flow begins, a step ends, somebody answers or cancels; for moments see wake.ts. */
+
 import { and, eq } from "drizzle-orm";
 import type { App } from "../../../context.ts";
 import type { Tx } from "../../../database/database.ts";
 import { Internal } from "../../../errors.ts";
 import type { FlowValue } from "../../../flow-engine/types.ts";
+import { type Backoff, backoffMs } from "../../../loops/retry.ts";
+import { sleep } from "../../../loops/sleep.ts";
 import { aboutJob } from "../../../queue/about.ts";
 import { isFrame } from "../../../queue/states.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
@@ -17,12 +20,12 @@ import { giveUpFrame } from "./give-up.ts";
 import { NotHeld, Plan } from "./plan.ts";
 import { emptyRun, type FlowRun, type LiveFrame, reviveFrame } from "./run.ts";
 import { beginningOf } from "./take-over.ts";
-import { anew, carried, NotPlanned, pause, store, transact, type Work, type Write } from "./transact.ts";
-import { withRun } from "./turns.ts";
+import { anew, carried, NotPlanned, store, transact, type Work, type Write } from "./transact.ts";
+import { UnreadableRun, withRun } from "./turns.ts";
 
 /** How often what follows the end of a step is worked out before its frame is given up. */
 const MAX_END_TRIES = 3;
-const END_PAUSE_MS = 500;
+const END_BACKOFF: Backoff = { first_ms: 500, max_ms: 1_000 };
 
 /**
  * Plans the beginning of a flow whose job is about to be stored as running.
@@ -123,11 +126,11 @@ export async function endJob(
     try {
       return await transact(app, job.root_job, { work, write }, tell);
     } catch (cause) {
-      if (!(cause instanceof NotPlanned || cause instanceof TypeError)) throw cause;
+      if (!(cause instanceof NotPlanned || cause instanceof UnreadableRun)) throw cause;
       const about = { root_job: job.root_job, ...aboutJob(job), tries, error: cause.message };
       app.log.error(about, "what a flow does after a step could not be worked out");
       if (tries < MAX_END_TRIES) {
-        await pause(END_PAUSE_MS);
+        await sleep(backoffMs(END_BACKOFF, tries));
         continue;
       }
       // The step has ended whatever becomes of its flow.

@@ -1,7 +1,10 @@
 /** One transition of a run, planned and written in one transaction together with what caused it. */
+
 import type { App } from "../../../context.ts";
 import type { Tx } from "../../../database/database.ts";
 import { isOutage } from "../../../database/failure.ts";
+import { type Backoff, backoffMs } from "../../../loops/retry.ts";
+import { sleep } from "../../../loops/sleep.ts";
 import { NotHeld, Plan } from "./plan.ts";
 import type { FlowRun } from "./run.ts";
 import { FlowConflict, withRun } from "./turns.ts";
@@ -9,7 +12,7 @@ import { FlowConflict, withRun } from "./turns.ts";
 /** Other servers may work on the same run: after some rounds, those who are in each other's way wait for a moment. */
 const MAX_TRIES = 100;
 const TRIES_AT_ONCE = 3;
-const MAX_PAUSE_MS = 50;
+const BACKOFF: Backoff = { first_ms: 50, max_ms: 50, jitter: 1 };
 
 /** Stores what belongs to a transition; false: the job ended elsewhere, and nothing is to be stored. */
 export type Work = (tx: Tx) => Promise<boolean>;
@@ -61,7 +64,7 @@ export async function anew<T>(attempt: () => Promise<T>): Promise<T> {
       return await attempt();
     } catch (cause) {
       if (!(cause instanceof FlowConflict) || tries >= MAX_TRIES) throw cause;
-      if (tries >= TRIES_AT_ONCE) await pause(Math.random() * MAX_PAUSE_MS);
+      if (tries >= TRIES_AT_ONCE) await sleep(backoffMs(BACKOFF, tries));
     }
   }
 }
@@ -91,8 +94,4 @@ export async function store(
     await plan.store(tx, work);
     return true;
   });
-}
-
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

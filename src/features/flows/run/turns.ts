@@ -6,7 +6,8 @@
  */
 import { eq } from "drizzle-orm";
 import type { App } from "../../../context.ts";
-import { Internal, Unavailable } from "../../../errors.ts";
+import { isOutage } from "../../../database/failure.ts";
+import { Internal, SvcError, Unavailable } from "../../../errors.ts";
 import { perApp } from "../../../lib/per-app.ts";
 import { flowFrames } from "../tables.ts";
 import { type FlowRun, loadRun } from "./run.ts";
@@ -15,6 +16,13 @@ import { type FlowRun, loadRun } from "./run.ts";
 export class FlowConflict extends Unavailable {
   constructor() {
     super("others change this run of a flow all the time: try again");
+  }
+}
+
+/** What is stored of a run cannot be read: nothing can be planned upon it. */
+export class UnreadableRun extends Error {
+  constructor(root_id: string, cause: unknown) {
+    super(`run ${root_id} cannot be read: ${cause}`, { cause });
   }
 }
 
@@ -125,7 +133,10 @@ async function readAnew(app: App, root_id: string, slot: Slot): Promise<FlowRun>
   await slot.run?.written;
   const overruns = slot.run?.overruns ?? 0;
   slot.run = undefined;
-  slot.run = { ...(await loadRun(app, root_id)), overruns };
+  const loaded = await loadRun(app, root_id).catch((cause) => {
+    throw cause instanceof SvcError || isOutage(cause) ? cause : new UnreadableRun(root_id, cause);
+  });
+  slot.run = { ...loaded, overruns };
   return slot.run;
 }
 

@@ -6,19 +6,18 @@
 import { and, asc, eq, gt, gte, lt, lte } from "drizzle-orm";
 import type { App } from "../../../context.ts";
 import { isPassing } from "../../../database/failure.ts";
+import { createPeriodicTask } from "../../../loops/periodic-task.ts";
+import { type Backoff, backoffMs } from "../../../loops/retry.ts";
+import { sleep } from "../../../loops/sleep.ts";
+import { createGroup, createService, type Service } from "../../../loops/start-stop.ts";
 import { flowFrames } from "../tables.ts";
-import { alarmOf, FIRST_REAL, STOPS_BELOW, wakeFlowsAt } from "./moments.ts";
+import { FIRST_REAL, STOPS_BELOW, wakeFlowsAt, wakerOf } from "./moments.ts";
 import { stopBelow, stopOrphans } from "./stopping.ts";
 import type { Woken } from "./wake.ts";
 
-/** Another server may have asked for a moment, and be gone. */
-const POSTGRES_POLL_MS = 5_000;
-/** After looking failed. */
-const RETRY_MS = 500;
-/** How often what a frame does next is worked out, with a pause that doubles, before the frame is given up. */
+/** How often what a frame does next is worked out before the frame is given up. */
 const MAX_TRIES = 5;
-/** The longest pause while the database cannot be used. */
-const MAX_OUTAGE_MS = 5_000;
+const BACKOFF: Backoff = { first_ms: 500, max_ms: 5_000 };
 /** Most frames of a run that are attended to together. */
 const MOST_TOGETHER = 500;
 /** When one that could be neither worked out nor given up is looked at again. */
@@ -51,8 +50,7 @@ export interface Attention {
 }
 
 /** Wakes frames when they are due, and stops what is below those that have ended. */
-export function startFlowWaker(app: App, { wake, giveUp }: Attention): { stop(): Promise<void> } {
-  const alarm = alarmOf(app);
+export function createFlowWaker(app: App, { wake, giveUp }: Attention): Service {
   const { wake_at } = flowFrames;
   const lanes: Lane[] = [
     {
@@ -72,10 +70,8 @@ export function startFlowWaker(app: App, { wake, giveUp }: Attention): { stop():
   ];
   const orphans = new Set<string>();
   const underWay = new Set<Promise<void>>();
-  const stopping = Promise.withResolvers<void>();
-  let isStopped = false;
-  let looking: Promise<void> = Promise.resolve();
-  let isAsked = false;
+  /** Aborted when it is to stop. */
+  let stopping = new AbortController().signal;
 
   /** A frame that has ended has no moment, or `STOPS_BELOW`: no job is looked at for this. */
   function due(condition: ReturnType<typeof and>, limit: number): Promise<Due[]> {
@@ -114,7 +110,7 @@ export function startFlowWaker(app: App, { wake, giveUp }: Attention): { stop():
   /** Attends to what is due in a run, and to what becomes due in it meanwhile. */
   async function attendTo(lane: Lane, root_job: string): Promise<void> {
     const waiting = lane.waiting.get(root_job)!;
-    for (let outages = 0; waiting.length > 0 && !isStopped; ) {
+    for (let outages = 0; waiting.length > 0 && !stopping.aborted; ) {
       const some = waiting.splice(0, MOST_TOGETHER);
       try {
         const { orphans: lost, left } = await wake(root_job, some);
@@ -138,11 +134,11 @@ export function startFlowWaker(app: App, { wake, giveUp }: Attention): { stop():
 
   function attended(lane: Lane, ids: readonly string[]): void {
     for (const id of ids) lane.busy.delete(id);
-    if ((lane.more && lane.busy.size <= lane.most / 2) || orphans.size > 0) alarm.ring?.();
+    if ((lane.more && lane.busy.size <= lane.most / 2) || orphans.size > 0) task.wake();
   }
 
   async function attendAlone({ root_job, job_id }: Due): Promise<void> {
-    for (let tries = 1, outages = 0; !isStopped; ) {
+    for (let tries = 1, outages = 0; !stopping.aborted; ) {
       try {
         const { orphans: lost, left } = await wake(root_job, [job_id]);
         for (const id of lost) orphans.add(id);
@@ -155,20 +151,16 @@ export function startFlowWaker(app: App, { wake, giveUp }: Attention): { stop():
         const about = { root_job, job: job_id, tries, error: String(cause), stack: (cause as Error)?.stack };
         app.log.error(about, "what a flow does next could not be worked out");
         if (tries >= MAX_TRIES) return abandon({ root_job, job_id }, cause);
-        await pauseFor(RETRY_MS * 2 ** (tries++ - 1));
+        await sleep(backoffMs(BACKOFF, tries++), stopping);
       }
     }
   }
 
   /** Nothing is given up for what passes. */
   function rest(cause: unknown, times: number): Promise<void> {
-    const again_in_ms = Math.min(RETRY_MS * 2 ** (times - 1), MAX_OUTAGE_MS);
+    const again_in_ms = Math.round(backoffMs(BACKOFF, times));
     app.log.error({ error: String(cause), again_in_ms }, "flows that are due have to wait");
-    return pauseFor(again_in_ms);
-  }
-
-  async function pauseFor(ms: number): Promise<void> {
-    await Promise.race([pause(ms), stopping.promise]);
+    return sleep(again_in_ms, stopping);
   }
 
   async function abandon({ root_job, job_id }: Due, cause: unknown): Promise<void> {
@@ -191,45 +183,32 @@ export function startFlowWaker(app: App, { wake, giveUp }: Attention): { stop():
     return ids.length > 0 || orphans.size > 0;
   }
 
-  async function look(): Promise<void> {
-    isAsked = false;
-    alarm.at = Number.POSITIVE_INFINITY;
-    // What becomes due while this looks is found by the last question, or it would be by none.
-    const now = app.clock();
+  /** @returns when the next frame is due */
+  async function run(now: Date): Promise<Date | undefined> {
     for (const lane of lanes) await fill(lane, now);
-    if (await stopSome()) return wakeFlowsAt(app, app.clock());
+    if (await stopSome()) return now;
+    // What became due meanwhile is found by this, or it would be by none.
     const [next] = await app.db.read
       .select({ wake_at })
       .from(flowFrames)
       .where(gt(wake_at, now))
       .orderBy(asc(wake_at))
       .limit(1);
-    if (next?.wake_at) wakeFlowsAt(app, next.wake_at);
+    return next?.wake_at ?? undefined;
   }
 
-  alarm.ring = () => {
-    if (isAsked || isStopped) return;
-    isAsked = true;
-    looking = looking.then(look).catch((cause) => {
-      app.log.error({ error: String(cause) }, "flows that are due could not be looked for");
-      wakeFlowsAt(app, new Date(app.clock().getTime() + RETRY_MS));
-    });
-  };
-  alarm.ring();
-  const poll = app.db.dialect === "postgres" ? setInterval(alarm.ring, POSTGRES_POLL_MS) : undefined;
-  return {
-    async stop() {
-      clearInterval(poll);
-      alarm.ring = undefined;
-      clearTimeout(alarm.timer);
-      isStopped = true;
-      stopping.resolve();
-      await looking;
+  const task = createPeriodicTask(app, { failure: "flows that are due could not be looked for", run });
+  const frames = createService((signal) => {
+    stopping = signal;
+    wakerOf(app).wakeAt = task.wakeAt;
+    return async () => {
+      wakerOf(app).wakeAt = undefined;
       await Promise.all(underWay);
-    },
-  };
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
+    };
+  });
+  // Stopped the other way round: first nothing more is begun, then what was begun is waited for.
+  return createGroup(app.log, [
+    ["frames", frames],
+    ["waker", task],
+  ]);
 }
