@@ -1,5 +1,5 @@
 /** A real server on port 0 with a data directory (and on PostgreSQL a database) of its own; roles through real tokens. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
@@ -197,4 +197,11 @@ export async function deploy(
     return status.lock !== undefined || status.lock_error_logs !== undefined ? true : undefined;
   }, "the deployment");
   return hash;
+}
+
+/** A folder for scripts and the test to meet in, whoever the scripts run as. @returns its path, below the temporary files */
+export function openFolder(prefix: string): string {
+  const folder = mkdtempSync(join(tmpdir(), prefix));
+  chmodSync(folder, 0o777);
+  return folder;
 }

@@ -1,13 +1,12 @@
 /** PostgreSQL goes away while jobs and flows run, and comes back: what has been done counts, and all goes on. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { and, eq, gt, inArray } from "drizzle-orm";
 import { jobs } from "../../src/queue/tables.ts";
-import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../harness.ts";
+import { type Ask, deploy, expectOk, openFolder, startTestServer, type TestServer } from "../harness.ts";
 import { type PostgresServer, startPostgres } from "../postgres-server.ts";
 
 /** A job whose worker could not say so in time is looked for by others after half a minute. */
@@ -39,7 +38,7 @@ describe.skipIf(!process.env.DATABASE_URL)("an outage of PostgreSQL", () => {
   let postgres: PostgresServer;
   let server: TestServer;
   let ask: Ask;
-  const folder = mkdtempSync(join(tmpdir(), "svc-outage-"));
+  const folder = openFolder("svc-outage-");
 
   beforeAll(async () => {
     postgres = await startPostgres();

@@ -1,10 +1,17 @@
 /** A server that stops stops all of itself, also when the database is gone by then. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { lockDirectory } from "../../src/lib/directory-lock.ts";
-import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
+import {
+  type Ask,
+  deploy,
+  expectOk,
+  openFolder,
+  startTestServer,
+  type TestServer,
+  until,
+} from "../harness.ts";
 import { type PostgresServer, startPostgres } from "../postgres-server.ts";
 
 setDefaultTimeout(90_000);
@@ -63,7 +70,7 @@ describe("with the database gone", () => {
     lockDirectory(server.data_dir, "the test").release();
   }
 
-  const folderOf = () => mkdtempSync(join(tmpdir(), "svc-shutdown-"));
+  const folderOf = () => openFolder("svc-shutdown-");
 
   test.skipIf(!!process.env.DATABASE_URL)("a file that is closed under it", async () => {
     const folder = folderOf();

@@ -1,7 +1,6 @@
 /** A clock that is set while a server runs: nothing sleeps through it, and no duration is wrong for it. */
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import { handlerCalls } from "../../src/features/handlers/tables.ts";
@@ -9,7 +8,7 @@ import { webhookDeliveries } from "../../src/features/webhooks/tables.ts";
 import { MAX_TIMER_MS } from "../../src/loops/alarm.ts";
 import { jobs } from "../../src/queue/tables.ts";
 import { recoverFromSetBack } from "../../src/worker/clock-set-back.ts";
-import { type Ask, deploy, expectOk, startTestServer, until } from "../harness.ts";
+import { type Ask, deploy, expectOk, openFolder, startTestServer, until } from "../harness.ts";
 
 setDefaultTimeout(90_000);
 /** Servers of a PostgreSQL go by its clock: test/database/clock.test.ts. */
@@ -67,7 +66,7 @@ own("set forward: what has become due meanwhile begins within the longest timer"
 });
 
 own("set back: delays, schedules and sleeping flows do not wait for the time to come again", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "svc-clock-"));
+  const folder = openFolder("svc-clock-");
   await using server = await startTestServer({ sandbox_write: folder });
   const { app } = server.server;
   const { ask } = await server.workspace();
