@@ -1,4 +1,6 @@
 /** Arguments of scripts and flows as they are given on a command line. */
+
+import { isJsonObject, parseJson } from "../src/lib/json.ts";
 import { usageError } from "./terminal/failure.ts";
 /** The text of a file. @throws a usage error when it cannot be read */
 export async function readSource(file: string, hint?: string): Promise<string> {
@@ -20,9 +22,8 @@ export async function readArguments(data: string | undefined): Promise<Record<st
   if (data === undefined) return {};
   const text = await readData(data);
   try {
-    const value = JSON.parse(text) as unknown;
-    if (typeof value === "object" && value !== null && !Array.isArray(value))
-      return value as Record<string, unknown>;
+    const value = parseJson(text) as unknown;
+    if (isJsonObject(value)) return value as Record<string, unknown>;
   } catch (cause) {
     throw usageError(`--data is not JSON: ${(cause as Error).message}`, DATA_HINT);
   }

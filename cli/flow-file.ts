@@ -4,6 +4,7 @@
  */
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
+import { parseFields } from "../src/lib/json.ts";
 import { usageError } from "./terminal/failure.ts";
 
 const NAMES = ["flow.yaml", "flow.yml", "flow.json"];
@@ -58,7 +59,7 @@ async function readText(file: string, missing: string): Promise<string> {
 async function parse(file: string, text: string): Promise<unknown> {
   const isJson = file.endsWith(".json");
   try {
-    return isJson ? JSON.parse(text) : await parseYaml(text);
+    return isJson ? parseFields(text) : await parseYaml(text);
   } catch (cause) {
     throw usageError(`${file} is not ${isJson ? "JSON" : "YAML"}: ${(cause as Error).message.trimEnd()}`);
   }

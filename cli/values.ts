@@ -1,4 +1,6 @@
 /** Values given to commands: as a word, on stdin, or at a prompt, so that no secret has to stand in a shell's history. */
+
+import { parseJson } from "../src/lib/json.ts";
 import { usageError } from "./terminal/failure.ts";
 import { note } from "./terminal/output.ts";
 import { askFor } from "./terminal/prompts.ts";
@@ -23,7 +25,7 @@ export async function readValue(given: string | undefined, wanted: Wanted): Prom
 export async function readJson(given: string | undefined, wanted: Wanted): Promise<unknown> {
   const text = await readValue(given, wanted);
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (cause) {
     // What does not parse may still hold a secret: where it stops being JSON is said, not what stands there.
     const { message } = cause as Error;

@@ -119,3 +119,37 @@ test("the server connects to others through `outgoing/` alone, which asks where 
   }
   expect(found).toEqual([]);
 });
+
+/** Who reads JSON that svc itself or somebody it trusts has written, and no data of jobs. */
+const OWN_JSON = [
+  "src/database/backup/format.ts",
+  "src/database/moved.ts",
+  "src/events/relay.ts",
+  "src/features/alerts/channels.ts",
+  "src/features/alerts/failed-migration.ts",
+  "src/features/license/key.ts",
+  "src/features/oauth/attempts.ts",
+  "src/features/storage/filesystem-wishes.ts",
+  "src/features/tokens/job-tokens.ts",
+  "src/features/webhooks/outbox.ts",
+  "src/languages/python/analyse.ts",
+  "src/languages/typescript/lock-text.ts",
+  "src/lib/directory-lock.ts",
+  "src/lib/log-pretty.ts",
+  // The line to a child, whose depth is looked at before; its program, which is a script's own process.
+  "src/runner/channel.ts",
+  "src/runner/child/error.ts",
+  "src/runner/child/program.ts",
+  "src/runner/packages/pip-client.ts",
+  "src/runner/sandbox/launcher.ts",
+];
+
+test("JSON of people and of jobs is read by lib/json.ts alone, which keeps digits and looks at the depth", async () => {
+  const bare: string[] = [];
+  for await (const file of new Bun.Glob("src/**/*.ts").scan({ cwd: root })) {
+    if (file.startsWith("src/lib/json")) continue;
+    const text = await Bun.file(join(root, file)).text();
+    if (/\bJSON\.parse\b|\bstructuredClone\b/.test(text)) bare.push(file);
+  }
+  expect(bare.sort()).toEqual([...OWN_JSON].sort());
+});

@@ -6,6 +6,7 @@ import {
   createWebsocketTrigger,
   getWebsocketTrigger,
 } from "../../src/features/websocket-triggers/operations.ts";
+import { parseFields } from "../../src/lib/json.ts";
 import { examples, inWorkspace, type WorkspaceOptions, withClient, workspaceFor } from "../command.ts";
 import { usageError } from "../terminal/failure.ts";
 import { note, print, printJson } from "../terminal/output.ts";
@@ -174,7 +175,7 @@ function filterOf(text: string): { key: string; value: unknown } {
   if (at < 1) throw usageError(`--filter ${text}: must be key=value`, "such as --filter 'type=\"order\"'");
   const value = text.slice(at + 1);
   try {
-    return { key: text.slice(0, at), value: JSON.parse(value) };
+    return { key: text.slice(0, at), value: parseFields(value) };
   } catch {
     return { key: text.slice(0, at), value };
   }

@@ -1,4 +1,6 @@
 /** The policy of an app names the code that may run by its hash, which changes with the code. */
+
+import { parseFields } from "../../src/lib/json.ts";
 import { placesOfApp } from "./inline.ts";
 import type { Fields } from "./items.ts";
 
@@ -19,5 +21,5 @@ export function withPolicyOf(local: Fields, remote: Fields): Fields {
     const was = before[index];
     if (was?.title === title) text = text.replaceAll(hashOf(was.code.content), hashOf(code.content));
   }
-  return { ...local, policy: JSON.parse(text) };
+  return { ...local, policy: parseFields(text) };
 }

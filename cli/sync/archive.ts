@@ -1,5 +1,6 @@
 /** A workspace as the service has it. */
 import { tarballWorkspace } from "../../src/features/workspaces/tarball-operations.ts";
+import { parseFields } from "../../src/lib/json.ts";
 import type { Client } from "../transport.ts";
 import { type Fields, type Item, itemAt, keyOf, scriptAt } from "./items.ts";
 
@@ -84,7 +85,7 @@ function itemsOf(files: Map<string, string>): Item[] {
   return [...files].flatMap(([name, text]) => {
     const at = name.endsWith(".json") ? itemAt(name.slice(0, -".json".length)) : undefined;
     if (!at) return [];
-    const fields = JSON.parse(text) as Fields;
+    const fields = parseFields(text) as Fields;
     return [{ ...at, fields: at.kind === "script" ? { ...fields, ...code.get(at.path) } : fields }];
   });
 }

@@ -1,5 +1,6 @@
 /** A workspace as a folder of files has it. */
 import { dirname, join } from "node:path";
+import { parseFields } from "../../src/lib/json.ts";
 import { parseYaml, readInline } from "../flow-file.ts";
 import { CliError, usageError } from "../terminal/failure.ts";
 import { isSelected, type Selection } from "./archive.ts";
@@ -70,7 +71,7 @@ async function parseFile(root: string, name: string): Promise<Fields> {
   const text = await Bun.file(join(root, name)).text();
   let parsed: unknown;
   try {
-    parsed = isJson ? JSON.parse(text) : await parseYaml(text);
+    parsed = isJson ? parseFields(text) : await parseYaml(text);
   } catch (cause) {
     throw usageError(`${name} is not ${isJson ? "JSON" : "YAML"}: ${(cause as Error).message.trimEnd()}`);
   }

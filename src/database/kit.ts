@@ -10,6 +10,7 @@
 import { sql } from "drizzle-orm";
 import * as pg from "drizzle-orm/pg-core";
 import * as lite from "drizzle-orm/sqlite-core";
+import { parseFields } from "../lib/json.ts";
 
 export type Dialect = "sqlite" | "postgres";
 
@@ -31,7 +32,7 @@ function coding<T, D>(encode: (value: T) => D, decode: (value: D) => T): Coding<
   };
 }
 
-const jsonCoding = <T>() => coding<T, string>(JSON.stringify, (text) => JSON.parse(text) as T);
+const jsonCoding = <T>() => coding<T, string>(JSON.stringify, (text) => parseFields(text) as T);
 
 const liteJson = <T>() => lite.customType<{ data: T }>({ dataType: () => "text", ...jsonCoding<T>() });
 const pgJson = <T>() => pg.customType<{ data: T }>({ dataType: () => "text", ...jsonCoding<T>() });

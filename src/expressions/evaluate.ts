@@ -2,6 +2,9 @@
  * Expressions of flows: input transforms, conditions of branches, iterators, `stop_after_if` and the like. They are
  * JavaScript on JSON values. The parser is loaded when an expression first needs it; QuickJS, by a thread of its own.
  */
+
+import { parseJson } from "../lib/json.ts";
+import { isTooDeep, MAX_JSON_DEPTH } from "../lib/json-depth.ts";
 import { ExpressionError, ExpressionOverrun } from "./error.ts";
 import type { Limits, TextFunction } from "./limits.ts";
 import type { Mentions } from "./names.ts";
@@ -50,12 +53,16 @@ async function evaluateInSandbox(
     functions: called.map((name) => onText(functions[name]!)),
   };
   const outcome = await runInThread(program, { time_ms, memory_mb, stack_kb, calls });
-  if (outcome.ok) return outcome.text === undefined ? undefined : JSON.parse(outcome.text);
+  if (outcome.ok && outcome.text !== undefined && isTooDeep(outcome.text)) {
+    const message = `its value is nested deeper than ${MAX_JSON_DEPTH} levels`;
+    throw new ExpressionError(`RangeError: ${message}`, expression);
+  }
+  if (outcome.ok) return outcome.text === undefined ? undefined : parseJson(outcome.text);
   throw new (outcome.overran ? ExpressionOverrun : ExpressionError)(outcome.cause, expression);
 }
 
 function onText(work: HostFunction): TextFunction {
-  return async (args) => JSON.stringify(await work(...JSON.parse(args)));
+  return async (args) => JSON.stringify(await work(...(parseJson(args) as unknown[])));
 }
 
 /**

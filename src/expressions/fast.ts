@@ -10,7 +10,7 @@ import type {
   OptionalMemberExpression,
 } from "@babel/types";
 import { staticName } from "./names.ts";
-import { BINARY, concatenate, giveUp, property, UNARY, UNSURE } from "./operators.ts";
+import { BINARY, concatenate, giveUp, known, property, UNARY, UNSURE } from "./operators.ts";
 import { type Given, toValue } from "./scope.ts";
 
 /** @returns the value as JSON has it, or UNSURE */
@@ -86,13 +86,13 @@ function compile(node: Node): Compute {
     }
     case "LogicalExpression": {
       const [left, right] = [compile(node.left), compile(node.right)];
-      if (node.operator === "&&") return (run) => left(run) && right(run);
-      if (node.operator === "||") return (run) => left(run) || right(run);
+      if (node.operator === "&&") return (run) => known(left(run)) && right(run);
+      if (node.operator === "||") return (run) => known(left(run)) || right(run);
       return (run) => left(run) ?? right(run);
     }
     case "ConditionalExpression": {
       const [test, then, otherwise] = [compile(node.test), compile(node.consequent), compile(node.alternate)];
-      return (run) => (test(run) ? then(run) : otherwise(run));
+      return (run) => (known(test(run)) ? then(run) : otherwise(run));
     }
     case "ObjectExpression":
       return compileObject(node);
@@ -163,7 +163,7 @@ function compileArray(node: ArrayExpression): Compute {
 }
 
 const isPlainObject = (value: unknown) =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+  typeof known(value) === "object" && value !== null && !Array.isArray(value);
 
 /** A value for a literal: as JSON has it, of the kind that is needed, and not too many of the large ones. */
 function copy(run: Run, value: unknown, is_right: (value: unknown) => boolean = () => true): unknown {

@@ -2,6 +2,7 @@
  * Operators of JavaScript on JSON values and undefined, where they do what they look like. Where they do not (an object
  * is turned into text, a text into a number, a member comes from a prototype) or throw, they give up.
  */
+import { isExactNumber } from "../lib/json.ts";
 
 /** Thrown by giveUp: the caller has to ask QuickJS. */
 export const UNSURE = new Error("this is not simple");
@@ -16,12 +17,17 @@ export function giveUp(): never {
 }
 
 function isPrimitive(value: unknown): value is Primitive {
-  return typeof value !== "object" || value === null;
+  return typeof known(value) !== "object" || value === null;
+}
+
+/** A value that is what it looks like. A number that is kept as it was written can be handed on, and no more. */
+export function known(value: unknown): unknown {
+  return isExactNumber(value) ? giveUp() : value;
 }
 
 /** `object[key]`, own members only. */
 export function property(object: unknown, key: unknown): unknown {
-  if (object === null || object === undefined) giveUp();
+  if (object === null || object === undefined || isExactNumber(object)) giveUp();
   if (typeof key !== "string" && typeof key !== "number") giveUp();
   if (Object.hasOwn(object, key)) return (object as Record<string | number, unknown>)[key];
   return key in Object(object) ? giveUp() : undefined;
@@ -49,7 +55,7 @@ function comparable(left: unknown, right: unknown): [number, number] {
 function strictlyEqual(left: unknown, right: unknown): boolean {
   // Whether two objects are the same one is not known from their JSON.
   if (!isPrimitive(left) && !isPrimitive(right)) giveUp();
-  return left === right;
+  return known(left) === known(right);
 }
 
 function looselyEqual(left: unknown, right: unknown): boolean {
@@ -87,7 +93,7 @@ export const BINARY: Record<string, (left: unknown, right: unknown) => unknown> 
 };
 
 export const UNARY: Record<string, (value: unknown) => unknown> = {
-  "!": (value) => !value,
+  "!": (value) => !known(value),
   "-": (value) => (typeof value === "number" ? -value : giveUp()),
-  typeof: (value) => typeof value,
+  typeof: (value) => typeof known(value),
 };

@@ -1,4 +1,6 @@
 /** What the names in an expression stand for. All of it is JSON: an expression never sees an object of the host. */
+
+import { parseJson } from "../lib/json.ts";
 import type { Mentions } from "./names.ts";
 
 /** Name → a JSON value, a JsonText, Members, or a function that gives one of these when the name is mentioned. */
@@ -13,7 +15,7 @@ export class JsonText {
   }
 
   get value(): unknown {
-    this.read ??= { value: JSON.parse(this.text) };
+    this.read ??= { value: parseJson(this.text) };
     return this.read.value;
   }
 }

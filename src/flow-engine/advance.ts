@@ -5,7 +5,7 @@ import { approvalOf, sleepOf, suspend, waitFor } from "./pause.ts";
 import { retryDelay } from "./retry.ts";
 import type { ModuleState, Move, ResultRef } from "./state.ts";
 import type { FlowModule, StopCondition } from "./types.ts";
-import { evaluated, tried } from "./values.ts";
+import { holds, tried } from "./values.ts";
 
 /** Of the tries that failed, the newest are told: many tries would otherwise make a long state. */
 const MAX_FAILED_RETRIES = 100;
@@ -55,7 +55,7 @@ async function isSkipped(move: Move, { kind, module }: Place): Promise<boolean> 
   const { skip_if } = module;
   if (!skip_if || kind !== "step") return false;
   const { previous } = move.state;
-  return Boolean(await evaluated(move, "skip_if", skip_if.expr, previous ? { result: previous } : {}));
+  return holds(move, "skip_if", skip_if.expr, previous ? { result: previous } : {});
 }
 
 /** A skipped module passes on what came before it, and none of its other options applies. */
@@ -112,11 +112,11 @@ async function stopAfter(
   const isMany = ["forloopflow", "whileloopflow", "branchall"].includes(value.type);
   // Of a loop that can be left between two iterations, `stop_after_if` says when that happens.
   if (stop_after_if && !isSequentialLoop(value)) {
-    if (await evaluated(move, "stop_after_if", stop_after_if.expr, { result })) return stop_after_if;
+    if (await holds(move, "stop_after_if", stop_after_if.expr, { result })) return stop_after_if;
   }
   if (stop_after_all_iters_if && isMany) {
     const { expr } = stop_after_all_iters_if;
-    if (await evaluated(move, "stop_after_all_iters_if", expr, { result })) return stop_after_all_iters_if;
+    if (await holds(move, "stop_after_all_iters_if", expr, { result })) return stop_after_all_iters_if;
   }
   return undefined;
 }

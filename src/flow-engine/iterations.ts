@@ -1,7 +1,7 @@
 /** Iterations of a loop and branches that all run: which may begin, and what the end of one means for the others. */
 import type { Body, Failure, FrameEvent, Iter, ModuleState, Move, ResultRef } from "./state.ts";
 import type { FlowModule, FlowModuleValue } from "./types.ts";
-import { argsOf, errorValue, evaluated, fault, numberOf, tried } from "./values.ts";
+import { argsOf, errorValue, evaluated, fault, holds, numberOf, tried } from "./values.ts";
 
 /** However large `parallelism` is: the state of the frame, written at each end, names each that runs. */
 const MOST_AT_ONCE = 1_000;
@@ -169,7 +169,7 @@ async function leavesLoop(move: Move, module: FlowModule, event: ChildEvent): Pr
   const stop = module.stop_after_if;
   if (!stop) return false;
   const result = isGood(event) ? { job: event.job } : { value: errorOf(module, event) };
-  if (!(await evaluated(move, "stop_after_if", stop.expr, { result }))) return false;
+  if (!(await holds(move, "stop_after_if", stop.expr, { result }))) return false;
   if (stop.error_message && !stop.skip_if_stopped) throw fault("StoppedEarly", stop.error_message);
   return true;
 }

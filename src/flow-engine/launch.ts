@@ -2,7 +2,7 @@
 import { launchMany } from "./iterations.ts";
 import type { Body, Extra, ModuleState, Move, ResultRef } from "./state.ts";
 import type { BranchOne, FlowModule, ForLoop } from "./types.ts";
-import { argsOf, evaluated, fault, innerError, numberOf, transformed } from "./values.ts";
+import { argsOf, evaluated, fault, holds, innerError, numberOf, transformed } from "./values.ts";
 
 /** The module that runs, and as what. */
 export interface Place {
@@ -78,7 +78,7 @@ async function launchBranch(
   own: ModuleState,
 ): Promise<ResultRef | undefined> {
   for (const [branch, { expr }] of branches.entries()) {
-    if (!(await evaluated(move, `condition of branch ${branch}`, expr))) continue;
+    if (!(await holds(move, `condition of branch ${branch}`, expr))) continue;
     own.branch_chosen = { type: "branch", branch };
     return nested(move, module, own, { of: "branch", branch });
   }

@@ -1,6 +1,6 @@
 import type { Move } from "./state.ts";
 import type { Retry } from "./types.ts";
-import { evaluated, innerError } from "./values.ts";
+import { holds, innerError } from "./values.ts";
 
 /** Nobody waits longer than this for the next try, in seconds. */
 const MAX_DELAY_S = 7 * 24 * 3600;
@@ -23,7 +23,7 @@ export async function retryDelay(
   if (tries >= constant + (exponential?.attempts ?? 0)) return undefined;
   if (retry.retry_if) {
     const extra = { result: { value: error }, error: innerError(error) };
-    if (!(await evaluated(move, "retry_if", retry.retry_if.expr, extra))) return undefined;
+    if (!(await holds(move, "retry_if", retry.retry_if.expr, extra))) return undefined;
   }
   if (tries < constant) return retry.constant!.seconds;
   const { multiplier, seconds, random_factor = 0 } = exponential!;

@@ -5,6 +5,7 @@
  * An event that comes twice, too late, or for what is not awaited changes nothing.
  */
 
+import { copyJson } from "../lib/json.ts";
 import {
   begin,
   end,
@@ -29,7 +30,7 @@ import type {
   ResultRef,
   Transition,
 } from "./state.ts";
-import { errorValue, evaluated, tried } from "./values.ts";
+import { errorValue, holds, tried } from "./values.ts";
 
 /** The beginning of a frame that a step asks for. */
 export function initialState({
@@ -57,7 +58,7 @@ export async function transition(
   event: FrameEvent,
   env: Env,
 ): Promise<Transition> {
-  const move: Move = { frame, state: structuredClone(before), env, steps: [] };
+  const move: Move = { frame, state: copyJson(before), env, steps: [] };
   if (!before.ended) await take(move, event);
   return { state: move.state, steps: move.steps };
 }
@@ -90,7 +91,7 @@ async function start(move: Move, skipsPreprocessor: boolean): Promise<void> {
   }
   if (frame.skip_expr !== undefined) {
     const { skip_expr } = frame;
-    const skips = await tried(move, undefined, () => evaluated(move, "skip_expr", skip_expr));
+    const skips = await tried(move, undefined, () => holds(move, "skip_expr", skip_expr));
     if ("error" in skips) return giveUp(move, skips.error);
     if (skips.value) return end(move, "skipped", { value: null });
   }

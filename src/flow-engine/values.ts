@@ -1,5 +1,6 @@
 /** Expressions and errors as values. */
 import { control } from "../lib/control-keys.ts";
+import { isJsonObject, parseJson, plainNumber } from "../lib/json.ts";
 import type { Extra, Move } from "./state.ts";
 import type { InputTransform, InputTransforms } from "./types.ts";
 
@@ -16,6 +17,11 @@ export async function evaluated(
     const { name, message } = cause as Error;
     throw fault(name, `${field}: ${message}`);
   }
+}
+
+/** Whether a condition holds. @throws Error that names the field */
+export async function holds(move: Move, field: string, expr: string, extra: Extra = {}): Promise<boolean> {
+  return Boolean(plainNumber(await evaluated(move, field, expr, extra)));
 }
 
 /** A transform's value. @throws Error that names the field */
@@ -59,7 +65,7 @@ export async function numberOf(
 /** A number or its text; undefined when it is neither, or less than `least`. */
 export function asNumber(value: unknown, least: number): number | undefined {
   // Not Number(value): it makes 0 of null and of an empty text.
-  const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
+  const number = typeof value === "string" && value.trim() !== "" ? Number(value) : plainNumber(value);
   return typeof number === "number" && number >= least ? number : undefined;
 }
 
@@ -92,9 +98,9 @@ export async function tried<T>(
  * @param result JSON text
  */
 export function errorValue(result: string, step_id: string): unknown {
-  const value: unknown = JSON.parse(result);
-  if (!isObject(value)) return { error: { ...UNKNOWN, step_id, result: value } };
-  if (isObject(value.error)) {
+  const value: unknown = parseJson(result);
+  if (!isJsonObject(value)) return { error: { ...UNKNOWN, step_id, result: value } };
+  if (isJsonObject(value.error)) {
     return { ...value, error: { ...value.error, step_id: value.error.step_id ?? step_id } };
   }
   const said = control(value, "failure");
@@ -102,10 +108,6 @@ export function errorValue(result: string, step_id: string): unknown {
 }
 
 const UNKNOWN = { name: "Error", message: "the step failed" };
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** What expressions know as `error`. */
 export function innerError(error: unknown): unknown {

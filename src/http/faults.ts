@@ -3,9 +3,14 @@ import type { z } from "zod";
 
 type Issue = z.core.$ZodIssue;
 
+/** Problems of one input that are told of. */
+const MOST_NAMED = 50;
+
 /** @param value what was checked, for the ids of what the problems are in */
 export function explain(where: "query" | "body" | "value", error: z.ZodError, value: unknown): string {
-  return error.issues
+  const more = error.issues.length - MOST_NAMED;
+  const named = error.issues
+    .slice(0, MOST_NAMED)
     .map((issue) => {
       const path = issue.path.map(String).join(".");
       const id = idOnTheWay(value, issue.path);
@@ -13,6 +18,7 @@ export function explain(where: "query" | "body" | "value", error: z.ZodError, va
       return `${where}${path ? ` field \`${path}\`${of}` : ""}: ${whatIsRight(issue)}`;
     })
     .join("; ");
+  return more > 0 ? `${named}; and ${more} more` : named;
 }
 
 /** A schema's own sentence stays as it is; zod's for what a schema says nothing about are put in words of ours. */

@@ -1,8 +1,11 @@
 /** Reads an operation's input out of a request, and says exactly what is wrong with it. */
 import type { z } from "zod";
 import { BadRequest, InvalidInput, PayloadTooLarge, SvcError } from "../errors.ts";
-import { checkDepth } from "../lib/json-depth.ts";
+import { parseFields } from "../lib/json.ts";
+import { refuseDeep } from "../lib/json-depth.ts";
+import { LARGE } from "../lib/room.ts";
 import { explain } from "./faults.ts";
+import { enterBody } from "./large-bodies.ts";
 import { needsBody, type Operation } from "./operation.ts";
 
 export function parseQuery(op: Operation, search: string): unknown {
@@ -17,11 +20,11 @@ export function parseQuery(op: Operation, search: string): unknown {
 export async function parseBody(op: Operation, request: Request, limit: number): Promise<unknown> {
   if (!op.body) return undefined;
   const text = await readText(request, limit);
-  checkDepth(text);
+  refuseDeep(text, "the body");
   let value: unknown;
   if (text.trim() === "" && needsBody(op)) throw new BadRequest("the body is missing: send JSON");
   try {
-    value = text.trim() === "" ? undefined : JSON.parse(text);
+    value = text.trim() === "" ? undefined : parseFields(text);
   } catch (cause) {
     throw new BadRequest(`the body is not JSON: ${(cause as Error).message}`);
   }
@@ -58,11 +61,11 @@ export async function readBytes(request: Message, limit: number): Promise<Uint8A
   const announced = request.headers.get("content-length");
   if (announced !== null) {
     if (Number(announced) > limit) throw tooLarge(limit);
-    return new Uint8Array(await request.arrayBuffer());
+    return entered(request, new Uint8Array(await request.arrayBuffer()));
   }
   const pieces: Uint8Array[] = [];
   for await (const piece of readPieces(request, limit)) pieces.push(piece);
-  return Buffer.concat(pieces);
+  return entered(request, Buffer.concat(pieces));
 }
 
 /**
@@ -89,9 +92,14 @@ export async function readText(request: Request, limit: number): Promise<string>
   const announced = request.headers.get("content-length");
   if (announced !== null) {
     if (Number(announced) > limit) throw tooLarge(limit);
-    return request.text();
+    if (Number(announced) < LARGE) return request.text();
   }
   return new TextDecoder().decode(await readBytes(request, limit));
+}
+
+async function entered(request: Message, bytes: Uint8Array): Promise<Uint8Array> {
+  if (bytes.length >= LARGE) await enterBody(request, bytes.length);
+  return bytes;
 }
 
 function tooLarge(limit: number): PayloadTooLarge {

@@ -1,5 +1,6 @@
 /** The interface description, derived from the declarations: OpenAPI 3.1. */
 import { z } from "zod";
+import { createPacer } from "../lib/pacer.ts";
 import { ERROR_RESPONSES, errorsOf, PROBLEM } from "./openapi-errors.ts";
 import {
   moment,
@@ -23,7 +24,7 @@ export interface Nouns {
 
 /** The operation that serves the description of `all`, itself included. */
 export function openapiOperation(all: () => readonly Operation[], nouns: Nouns): Operation {
-  let text: string | undefined;
+  let text: Promise<string> | undefined;
   return operation({
     name: "getOpenApiYaml",
     method: "GET",
@@ -33,11 +34,8 @@ export function openapiOperation(all: () => readonly Operation[], nouns: Nouns):
     summary: "Read the machine-readable description of this interface",
     responds: responds.raw("text/plain", "OpenAPI 3.1 document, in YAML"),
     run: async () => {
-      if (text === undefined) {
-        const { stringify } = await import("yaml");
-        text = stringify(describe(all(), nouns), { aliasDuplicateObjects: false });
-      }
-      return new Response(text, { headers: { "content-type": "text/plain; charset=utf-8" } });
+      text ??= describe(all(), nouns).then(toYaml);
+      return new Response(await text, { headers: { "content-type": "text/plain; charset=utf-8" } });
     },
   });
 }
@@ -82,11 +80,26 @@ export interface Description {
   components: { schemas: Record<string, Schema> };
 }
 
+/** The document as text, written path by path: as a whole it would take longer than others should wait. */
+async function toYaml({ paths, ...rest }: Description): Promise<string> {
+  const { stringify } = await import("yaml");
+  const pace = createPacer();
+  const write = (value: object) => stringify(value, { aliasDuplicateObjects: false });
+  const pieces = [write(rest), "paths:\n"];
+  for (const [path, item] of Object.entries(paths)) {
+    await pace();
+    pieces.push(write({ [path]: item }).replace(/^(?=.)/gm, "  "));
+  }
+  return pieces.join("");
+}
+
 /** The whole document as a plain object. Pages for people, below no /api, are no part of it. */
-export function describe(all: readonly Operation[], nouns: Nouns): Description {
+export async function describe(all: readonly Operation[], nouns: Nouns): Promise<Description> {
   const operations = all.filter((op) => !op.page);
   const paths: Description["paths"] = {};
+  const pace = createPacer();
   for (const op of operations) {
+    await pace();
     paths[op.path] ??= {};
     paths[op.path]![op.method.toLowerCase()] = describeOperation(op, nouns);
   }

@@ -221,9 +221,12 @@ export const wholeNumber = z.coerce.number().int();
 /** Seconds in a query string: a century at most, so that the moment they lead to can be stored. */
 export const seconds = wholeNumber.min(0).max(3_155_760_000);
 
+/** However far a list goes, its rows are counted in numbers that databases hold. */
+const MAX_PAGE = 1_000_000_000;
+
 /** Page and page size of lists: page 0 is page 1; a larger page than allowed is refused, never cut. */
 export const paging = {
-  page: wholeNumber.min(0).default(1),
+  page: wholeNumber.min(0).max(MAX_PAGE).default(1),
   per_page: wholeNumber.min(1).max(10_000).default(1000),
 };
 

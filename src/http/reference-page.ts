@@ -15,7 +15,7 @@ import { notation } from "./schema-notation.ts";
 
 /** The operation that shows the description of `all`. */
 export function referenceOperation(all: () => readonly Operation[], nouns: Nouns): Operation {
-  let page: string | undefined;
+  let page: Promise<string> | undefined;
   return operation({
     name: "getReference",
     method: "GET",
@@ -24,9 +24,9 @@ export function referenceOperation(all: () => readonly Operation[], nouns: Nouns
     scope: false,
     summary: "Read about this interface on a page",
     responds: responds.raw("text/html", "a page"),
-    run: () => {
-      page ??= referencePage(describe(all(), nouns));
-      return new Response(page, { headers: HEADERS });
+    run: async () => {
+      page ??= describe(all(), nouns).then(referencePage);
+      return new Response(await page, { headers: HEADERS });
     },
   });
 }

@@ -7,6 +7,7 @@ import { readToken, type Site } from "./credentials.ts";
 import { authorize, execute, type Hooks } from "./execute.ts";
 import { createFrontDoor, type FrontDoor } from "./front-door.ts";
 import { parseBody, parseQuery, refuseNul } from "./input.ts";
+import { leaveBody } from "./large-bodies.ts";
 import { type Operation, rootOf } from "./operation.ts";
 import { addressOf, trustProxies } from "./proxies.ts";
 import { requestId } from "./request-id.ts";
@@ -153,6 +154,7 @@ function toHandler(
       await app.db.settled()?.catch(() => {});
       response = errorResponse(error, request.headers.get("accept"));
     }
+    leaveBody(request);
     finish(request, id, response);
     if (isDelivery(op)) consent(request, response);
     if (access) access(request, id, parameters, response, performance.now() - began!);

@@ -1,55 +1,33 @@
-/** Reads a script without running it: what main takes, and which packages it needs. Parsers are loaded when first used. */
-import { BadRequest } from "../errors.ts";
+/** Reads a script without running it: what main takes, and which packages it needs. */
+import { BadRequest, PayloadTooLarge } from "../errors.ts";
+import { analyseHere } from "./analyse-here.ts";
 import { type Language, runtimeOf } from "./languages.ts";
-import { type ScriptAnalysis, toArgumentsSchema } from "./types.ts";
+import { analyseOffThread } from "./off-thread.ts";
+import type { ScriptAnalysis } from "./types.ts";
+
+/** Characters of a script that is read on the thread that serves requests: at most some 30 ms of it. */
+const MAX_HERE = 30_000;
+/** Most characters of a script. */
+const MAX_SCRIPT = 10_000_000;
 
 /**
  * @param entrypoint the function whose parameters are the script's; bash has none
  * @throws SyntaxFault with line and column; BadRequest when an interpreter is needed and missing, or an import cannot
- * be served
+ * be served; PayloadTooLarge
  */
 export async function analyseScript(
   language: Language,
   content: string,
   entrypoint = "main",
 ): Promise<ScriptAnalysis> {
-  switch (runtimeOf(language)) {
-    case "bun":
-    case "nativets":
-      return (await import("./typescript/analyse.ts")).analyseTypeScript(content, entrypoint);
-    case "python3":
-      return (await import("./python/analyse.ts")).analysePython(content, entrypoint);
-    case "bash":
-      if (entrypoint !== "main")
-        throw new BadRequest("a bash script has no functions that can be run by name");
-      return (await import("./bash/analyse.ts")).analyseBash(content);
-    case "postgresql":
-    case "mysql":
-    case "sqlite":
-      refuseFunctions(entrypoint);
-      return (await import("./sql/analyse.ts")).analyseSql(content, language as QueryLanguage);
-    case "graphql":
-      refuseFunctions(entrypoint);
-      return (await import("./graphql/analyse.ts")).analyseGraphql(content);
-    case undefined:
-      return unread();
+  if (content.length > MAX_SCRIPT) {
+    throw new PayloadTooLarge(`the script is longer than ${MAX_SCRIPT / 1_000_000} million characters`);
   }
-}
-
-type QueryLanguage = "postgresql" | "mysql" | "sqlite";
-
-/** Of a language that nobody reads here: the schema that a client sends with the script is all that is known. */
-function unread(): ScriptAnalysis {
-  return {
-    signature: { parameters: [], has_main: true, preprocessor: undefined },
-    schema: toArgumentsSchema([]),
-    packages: undefined,
-    imports: [],
-  };
-}
-
-function refuseFunctions(entrypoint: string): void {
-  if (entrypoint !== "main") throw new BadRequest("a query has no functions that can be run by name");
+  // Python is read by an interpreter, in a process of its own.
+  const isHere = content.length <= MAX_HERE || runtimeOf(language) === "python3";
+  return isHere
+    ? analyseHere(language, content, entrypoint)
+    : analyseOffThread({ language, content, entrypoint });
 }
 
 /**

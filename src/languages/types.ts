@@ -55,8 +55,11 @@ export class SyntaxFault extends BadRequest {
   /** Both count from 1. */
   readonly line: number;
   readonly column: number;
-  constructor(line: number, column: number, message: string) {
-    super(`Syntax error at line ${line}, column ${column}: ${message}`);
+  /** What is wrong, without the place. */
+  readonly detail: string;
+  constructor(line: number, column: number, detail: string) {
+    super(`Syntax error at line ${line}, column ${column}: ${detail}`);
+    this.detail = detail;
     this.line = line;
     this.column = column;
   }

@@ -1,4 +1,5 @@
 /** Keys by which a result says what is to become of it: contract §4.11. */
+import { parseJson, plainNumber } from "./json.ts";
 
 /** Three spellings of each: the contract's two, and the one existing scripts use. */
 const PREFIXES = ["wm_", "svc_", "windmill_"] as const;
@@ -28,14 +29,14 @@ export function controlledResult(result: string): Record<string, unknown> | unde
   if (!result.startsWith("{") || !MARKS.some((mark) => result.includes(mark)) || !KEY.test(result)) {
     return undefined;
   }
-  const value = JSON.parse(result) as Record<string, unknown>;
+  const value = parseJson(result) as Record<string, unknown>;
   return Object.keys(KINDS).some((key) => control(value, key) !== undefined) ? value : undefined;
 }
 
 /** The value of a control key; null counts as left out. @param key without its prefix, such as `failure` */
 export function control(value: Record<string, unknown>, key: string): unknown {
   const name = spellingOf(value, key);
-  return name === undefined ? undefined : value[name];
+  return name === undefined ? undefined : plainNumber(value[name]);
 }
 
 /** The first spelling that has a value. */

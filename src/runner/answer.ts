@@ -1,5 +1,10 @@
 /** What a child says came of its job. User code can write to the channel too, so it is taken only when it can be. */
+import { parseJson } from "../lib/json.ts";
+import { isTooDeep, MAX_JSON_DEPTH, NestedTooDeeply } from "../lib/json-depth.ts";
+import { checkLong, LONG } from "../lib/json-long.ts";
 import type { Done } from "./protocol.ts";
+
+const TOO_DEEP = `JSON nested deeper than the ${MAX_JSON_DEPTH} levels that a result may have`;
 
 /** Most characters of an error as JSON: a child cuts each part of one at 100,000, of which each may be written as six. */
 const MAX_ERROR = 4_000_000;
@@ -14,8 +19,33 @@ export function maxMessageBytes(max_result: number): number {
   return 4 * max_result + SPARE_BYTES;
 }
 
+/** Whether an answer is looked at in slices: by `faultOfLong`. */
+export function isLongAnswer({ result, preprocessed_args }: Done): boolean {
+  return isLong(result) || isLong(preprocessed_args);
+}
+
+/** The same as `faultOf`, for an answer with long JSON. */
+export async function faultOfLong(message: Done, max_result: number): Promise<string | undefined> {
+  for (const text of [message.result, message.preprocessed_args]) {
+    if (!isLong(text) || isLonger(text, max_result)) continue;
+    const fault = await checkLong(text).then(
+      () => undefined,
+      (cause) => (cause instanceof NestedTooDeeply ? TOO_DEEP : "what is no result"),
+    );
+    if (fault !== undefined) return fault;
+  }
+  return faultOf(message, max_result);
+}
+
+function isLong(text: unknown): text is string {
+  return typeof text === "string" && text.length > LONG;
+}
+
 /** Why an answer is none, as a continuation of "the script's process answered"; undefined when it is one. */
 export function faultOf(message: Done, max_result: number): string | undefined {
+  for (const text of [message.result, message.preprocessed_args]) {
+    if (typeof text === "string" && !isLong(text) && isTooDeep(text)) return TOO_DEEP;
+  }
   if (!isDone(message)) return "what is no result";
   for (const text of [message.result, message.preprocessed_args]) {
     if (text !== undefined && isLonger(text, max_result)) return "more than a result may be";
@@ -47,8 +77,9 @@ function isObject(text: unknown): boolean {
 
 function isJson(text: unknown): boolean {
   if (typeof text !== "string") return false;
+  if (isLong(text)) return true;
   try {
-    JSON.parse(text);
+    parseJson(text);
     return true;
   } catch {
     return false;

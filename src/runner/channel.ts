@@ -4,7 +4,8 @@
  * the server keeps of a line that does not end is limited.
  */
 import type { Socket, SocketHandler } from "bun";
-import type { FromChild, ToChild } from "./protocol.ts";
+import { isTooDeep } from "../lib/json-depth.ts";
+import type { FromChild, Referred, Run, ToChild } from "./protocol.ts";
 
 export interface Channel {
   /** @throws when the channel is closed */
@@ -37,7 +38,7 @@ export function openChannel({ descriptor, max_bytes, onMessage, onClose }: Chann
   let begun: Uint8Array[] = [];
   let begun_bytes = 0;
   /** What the child has not taken yet. */
-  const unsent: Uint8Array[] = [];
+  const unsent: (Uint8Array | Iterator<Uint8Array>)[] = [];
   let announceClosed!: () => void;
   const closed = new Promise<void>((resolve) => {
     announceClosed = resolve;
@@ -87,7 +88,8 @@ export function openChannel({ descriptor, max_bytes, onMessage, onClose }: Chann
 
   function flush(): void {
     while (socket && unsent.length > 0) {
-      const next = unsent[0]!;
+      const next = nextPiece(unsent);
+      if (!next) continue;
       const written = Math.max(0, socket.write(next));
       if (written < next.length) {
         unsent[0] = next.subarray(written);
@@ -118,7 +120,8 @@ export function openChannel({ descriptor, max_bytes, onMessage, onClose }: Chann
     closed,
     send(message) {
       if (isClosed) throw new Error("the process has closed its connection to the server");
-      unsent.push(Buffer.from(`${JSON.stringify(message)}\n`));
+      if (isLong(message)) unsent.push(piecesOf(message));
+      else unsent.push(Buffer.from(`${JSON.stringify(message)}\n`));
       if (unsent.length === 1) flush();
     },
     close() {
@@ -128,13 +131,42 @@ export function openChannel({ descriptor, max_bytes, onMessage, onClose }: Chann
   };
 }
 
+/** The next bytes, which take the first place; undefined when what stood there is over. */
+function nextPiece(unsent: (Uint8Array | Iterator<Uint8Array>)[]): Uint8Array | undefined {
+  const first = unsent[0]!;
+  if (first instanceof Uint8Array) return first;
+  const { value, done } = first.next();
+  if (done) unsent.shift();
+  else unsent.unshift(value);
+  return done ? undefined : value;
+}
+
+/** Characters of arguments that are written at once: the child takes them before the next are made. */
+const PIECE = 500_000;
+
+function isLong(message: ToChild): message is Run | Referred {
+  return (message.t === "run" || message.t === "referred") && (message.args?.length ?? 0) > PIECE;
+}
+
+/** The line of a message with long arguments, which stand last in it. */
+function* piecesOf({ args = "", ...message }: Run | Referred): Generator<Uint8Array> {
+  yield Buffer.from(`${JSON.stringify(message).slice(0, -1)},"args":"`);
+  for (let at = 0; at < args.length; at += PIECE) {
+    // A pair of surrogates that is cut comes as two escapes, which are the same text.
+    yield Buffer.from(JSON.stringify(args.slice(at, at + PIECE)).slice(1, -1));
+  }
+  yield Buffer.from('"}\n');
+}
+
 function tooLong(max_bytes: number): string {
   return `sent the server more than ${Math.floor(max_bytes / 1_000_000)} MB at once`;
 }
 
 function parsed(line: Uint8Array): FromChild | undefined {
   try {
-    const message = JSON.parse(Buffer.from(line.buffer, line.byteOffset, line.length).toString());
+    const text = Buffer.from(line.buffer, line.byteOffset, line.length).toString();
+    if (isTooDeep(text)) return undefined;
+    const message = JSON.parse(text);
     return typeof message?.t === "string" ? message : undefined;
   } catch {
     return undefined;

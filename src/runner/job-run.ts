@@ -1,5 +1,5 @@
 /** One run of one job in one child, from its start to its outcome. */
-import { faultOf } from "./answer.ts";
+import { faultOf, faultOfLong, isLongAnswer } from "./answer.ts";
 import { CHANNEL_MS, type Child, type ChildExit } from "./child.ts";
 import { firstEnvironment, startVersion } from "./cold-start.ts";
 import { stopElsewhere } from "./elsewhere.ts";
@@ -202,7 +202,19 @@ export class JobRun implements Watched {
       void this.#refer(message.args);
     }
     if (message.t !== "done") return;
-    const fault = faultOf(message, this.#o.options.max_result_bytes);
+    const most = this.#o.options.max_result_bytes;
+    if (!isLongAnswer(message)) {
+      this.#answered(message, faultOf(message, most));
+      return;
+    }
+    // Should its process end meanwhile, it has answered all the same.
+    this.#child!.onExit = undefined;
+    void faultOfLong(message, most).then((fault) => this.#answered(message, fault));
+  }
+
+  /** @param fault why the answer is none */
+  #answered(message: Done, fault: string | undefined): void {
+    if (this.#stopping || this.#settled) return;
     if (fault !== undefined) {
       this.#end(noResult(fault));
       return;

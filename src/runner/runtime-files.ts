@@ -24,6 +24,7 @@ export function writeRuntimeFiles(directory: string): RuntimeFiles {
     ["runner/child/channel.ts", sourceOf("child/channel.ts")],
     ["runner/child/error.ts", sourceOf("child/error.ts")],
     ["runner/child/folder.ts", sourceOf("child/folder.ts")],
+    ["runner/child/exact.ts", sourceOf("child/exact.ts")],
     ["runner/child/output.ts", sourceOf("child/output.ts")],
     ["runner/child/result.ts", sourceOf("child/result.ts")],
     ["runner/child/system.ts", sourceOf("child/system.ts")],

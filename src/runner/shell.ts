@@ -2,6 +2,7 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
+import { parseJson } from "../lib/json.ts";
 import { type Child, ChildEnded, type ChildExit, LoadFault } from "./child.ts";
 import type { Exec } from "./protocol.ts";
 import type { RunOutcome, RunRequest } from "./types.ts";
@@ -28,7 +29,7 @@ export async function runShell({
   const program = Bun.which("bash");
   if (!program)
     throw new LoadFault({ name: "ExecutionErr", message: "bash is not installed on this server" });
-  const args = JSON.parse(request.args) as Record<string, unknown>;
+  const args = parseJson(request.args) as Record<string, unknown>;
   const values = request.version.parameters.map(({ name, default: initial }) =>
     toText(args[name] ?? initial),
   );
@@ -100,7 +101,7 @@ async function resultOf(child: Child, max_result: number): Promise<RunOutcome> {
     }
     if (name === "result.out") return { kind: "success", result: JSON.stringify(text.trimEnd()) };
     try {
-      return { kind: "success", result: JSON.stringify(JSON.parse(text)) };
+      return { kind: "success", result: JSON.stringify(parseJson(text)) };
     } catch (cause) {
       const message = `result.json is not JSON: ${(cause as Error).message}`;
       return { kind: "failure", error: { name: "ResultNotSerializable", message } };

@@ -5,6 +5,7 @@ import type { App } from "../context.ts";
 import { isPassing } from "../database/failure.ts";
 import { settleWithoutLock } from "../features/flows/locks.ts";
 import { countJob } from "../features/workspaces/usage.ts";
+import { parseJson } from "../lib/json.ts";
 import { backoffMs } from "../loops/retry.ts";
 import { sleep } from "../loops/sleep.ts";
 import { aboutJob } from "../queue/about.ts";
@@ -98,5 +99,5 @@ function logEnd(app: App, job: Job, { status, duration_ms }: Finish): void {
 }
 
 function errorText(result: string): string {
-  return (JSON.parse(result) as { error?: { message?: string } }).error?.message ?? result;
+  return (parseJson(result) as { error?: { message?: string } }).error?.message ?? result;
 }

@@ -8,6 +8,7 @@ import type { Tx } from "../database/database.ts";
 import { SvcError } from "../errors.ts";
 import { logHeader } from "../features/jobs/log-header.ts";
 import { readFrom, storeText } from "../features/jobs/logs.ts";
+import { withMembers } from "../lib/json.ts";
 import { aboutJob } from "../queue/about.ts";
 import { type Job, jobs } from "../queue/tables.ts";
 import { isolationOf } from "./isolation.ts";
@@ -165,7 +166,7 @@ async function isHeld(app: App, tx: Tx, job_id: string): Promise<boolean> {
  */
 function withStream(result: string, stream: string): string {
   if (!result.startsWith("{")) return JSON.stringify(stream);
-  if (result.includes('"wm_stream"')) return JSON.stringify({ ...JSON.parse(result), wm_stream: stream });
+  if (result.includes('"wm_stream"')) return withMembers(result, { wm_stream: stream });
   const comma = result === "{}" ? "" : ",";
   return `${result.slice(0, -1)}${comma}"wm_stream":${JSON.stringify(stream)}}`;
 }

@@ -8,6 +8,7 @@ import { ImportError, resolveImports } from "../features/scripts/imports.ts";
 import type { PinnedImport } from "../features/scripts/tables.ts";
 import type { FlowValue } from "../flow-engine/types.ts";
 import type { Packages } from "../languages/types.ts";
+import { parseFields } from "../lib/json.ts";
 import type { Job } from "../queue/tables.ts";
 import { type Ending, failure } from "./ending.ts";
 import type { Output } from "./job-output.ts";
@@ -66,7 +67,7 @@ async function findLocks(
 
 /** The job carries a flow that is not deployed itself. */
 async function flowOf(app: App, job: Job): Promise<FlowValue> {
-  if (job.flow_version === null) return JSON.parse(job.raw_flow ?? "") as FlowValue;
+  if (job.flow_version === null) return parseFields(job.raw_flow ?? "") as FlowValue;
   const row = await findVersion(app.db.read, job.workspace_id, job.flow_version);
   if (!row) throw new NotFound(`flow version ${job.flow_version}`);
   return row.version.value;

@@ -14,6 +14,7 @@ import {
 } from "../features/websocket-triggers/messages.ts";
 import { checkUrl, runnableOf } from "../features/websocket-triggers/service.ts";
 import { websocketTriggers } from "../features/websocket-triggers/tables.ts";
+import { parseJson } from "../lib/json.ts";
 import { type Backoff, backoffMs } from "../loops/retry.ts";
 import { sleep, untilAborted } from "../loops/sleep.ts";
 import { OutgoingError } from "../outgoing/connect.ts";
@@ -134,6 +135,6 @@ async function endOf(started: Started | undefined): Promise<JobFinished> {
 
 /** @throws OutgoingError when the run failed */
 function resultOf({ status, result, id }: JobFinished): unknown {
-  if (status === "success" || status === "skipped") return JSON.parse(result);
+  if (status === "success" || status === "skipped") return parseJson(result);
   throw new OutgoingError(`job ${id}, which says what to do, failed`);
 }

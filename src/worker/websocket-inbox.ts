@@ -6,6 +6,7 @@ import type { App } from "../context.ts";
 import { SvcError } from "../errors.ts";
 import type { JobFinished } from "../events/events.ts";
 import { type Held, passes, startForMessage } from "../features/websocket-triggers/messages.ts";
+import { parseJson } from "../lib/json.ts";
 import type { Websocket } from "../outgoing/websocket.ts";
 
 /** Jobs of one trigger that have not ended. */
@@ -13,7 +14,7 @@ const MOST_RUNNING = 10;
 
 /** Text is sent as it is, anything else as JSON. */
 export function asMessage(json: string): string {
-  return json.startsWith('"') ? (JSON.parse(json) as string) : json;
+  return json.startsWith('"') ? (parseJson(json) as string) : json;
 }
 
 export class Inbox {

@@ -22,6 +22,8 @@ import { type Active, createSigns } from "./signs.ts";
 
 /** Work claimed ahead may keep a slot busy for about this long. */
 const AHEAD_MS = 100;
+/** Arguments of the jobs of one claim, in bytes. */
+const CLAIM_BYTES = 16_000_000;
 /** While every slot has been busy with the same job for so long, nothing is claimed ahead. */
 const HELD_UP_MS = 50;
 const MAX_AHEAD_PER_SLOT = 128;
@@ -178,10 +180,14 @@ export function createWorker(app: App, tags: TakenTags): Worker {
       });
   }
 
+  /** Of the arguments of the jobs that were claimed last. */
+  let typical_bytes = 1;
+
   async function claim(): Promise<void> {
     unseen = false;
     if (!more && !(await anythingDue())) return;
-    const limit = Math.min(room(), MAX_CLAIM);
+    // Jobs with large arguments are claimed a few at a time: a claim reads and writes them whole.
+    const limit = Math.min(room(), MAX_CLAIM, Math.max(1, Math.floor(CLAIM_BYTES / typical_bytes)));
     if (limit <= 0) {
       unseen = true;
       return;
@@ -197,6 +203,8 @@ export function createWorker(app: App, tags: TakenTags): Worker {
       tx.afterCommit(() => {
         for (const job of jobs) take(job, false);
       });
+      if (jobs.length > 0)
+        typical_bytes = 1 + jobs.reduce((sum, { args }) => sum + args.length, 0) / jobs.length;
       return jobs.length;
     });
     more = claimed === limit;

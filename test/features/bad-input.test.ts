@@ -210,7 +210,7 @@ describe("a call that is refused", () => {
       "[".repeat(200_000) + "]".repeat(200_000),
       400,
       "BadRequest",
-      "nested too deeply",
+      "nested deeper than the 500 levels",
     ],
     [
       "the same at deploy",

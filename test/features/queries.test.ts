@@ -440,6 +440,16 @@ describe("a query of SQLite", () => {
     });
   });
 
+  test("is given whole numbers of 64 bits with all their digits", async () => {
+    const path = "u/admin/big_number";
+    const content = "-- :n (bigint)\nSELECT :n AS n, typeof(:n) AS type";
+    await deploy(ask, "acme", path, content, { language: "sqlite" });
+    const headers = { "content-type": "application/json" };
+    const body = '{"n":9007199254740993}';
+    const answer = await ask("POST", `/w/acme/jobs/run_wait_result/p/${path}`, body, headers);
+    expect(answer.json()).toEqual([{ n: "9007199254740993", type: "integer" }]);
+  });
+
   test("keeps a file in the workspace's storage, and nothing of a run that fails", async () => {
     const query = (content: string) => run("sqlite", `-- database s3:///shop/orders.db\n${content}`);
     const nowhere = await query("SELECT 1");

@@ -284,9 +284,17 @@ describe("references", () => {
       await expectOk(create(`u/dev/bomb${n}`, Array(10).fill(`$res:u/dev/bomb${n + 1}`)));
     await expectOk(create("u/dev/bomb10", "boom"));
     expect((await interpolated("u/dev/bomb1")).text).toContain("more than 1000 references");
-    const deep = `${"[".repeat(300)}"$var:u/dev/plain"${"]".repeat(300)}`;
-    await expectOk(create("u/dev/deep", JSON.parse(deep)));
-    expect((await interpolated("u/dev/deep")).text).toContain("nested more than 200 levels");
+    const deep = (inner: string) => JSON.parse(`${"[".repeat(400)}"${inner}"${"]".repeat(400)}`);
+    await expectOk(create("u/dev/deep1", deep("$res:u/dev/deep2")));
+    await expectOk(create("u/dev/deep2", deep("$res:u/dev/deep3")));
+    await expectOk(create("u/dev/deep3", deep("$res:u/dev/chain22")));
+    expect((await interpolated("u/dev/deep3")).text).toBe(JSON.stringify(deep("end")));
+    const content = "export const main = (x: unknown) => 1";
+    await deploy(as.dev!, "acme", "u/dev/takes", content);
+    const run = async (x: string) =>
+      (await as.dev!("POST", "/w/acme/jobs/run_wait_result/p/u/dev/takes", { x })).text;
+    expect(await run("$res:u/dev/deep3")).toBe("1");
+    expect(await run("$res:u/dev/deep1")).toContain("nested deeper than the 500 levels");
   });
 
   test("to secrets are followed for operators only in their jobs", async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { drafts } from "../../src/features/drafts/tables.ts";
 import { scripts } from "../../src/features/scripts/tables.ts";
-import { follow } from "../../src/features/users/names.ts";
+import { follow } from "../../src/features/users/moved-paths.ts";
 import { variables } from "../../src/features/variables/tables.ts";
 import { jobs } from "../../src/queue/tables.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
@@ -329,6 +329,10 @@ test.each([
   [`["$res:u/ann/x/y","$jsonvar:u/ann/z"]`, `["$res:u/lee/x/y","$jsonvar:u/lee/z"]`],
   [String.raw`{"a":"$var:u\/ann\/x"}`, `{"a":"$var:u/lee/x"}`],
   [`{"n":12345678901234567890,"a":"$var:u/ann/x"}`, `{"n":12345678901234567890,"a":"$var:u/lee/x"}`],
+  [
+    String.raw`{"a":"$\u0076ar:u/a\u006en/x","b":12345678901234567890}`,
+    `{"a":"$var:u/lee/x","b":12345678901234567890}`,
+  ],
   [String.raw`{"a":"say \"$var:u/ann/x\""}`, undefined],
   [`{"a":"see $var:u/ann/x"}`, undefined],
   [`{"a":"$var:u/anna/x","b":"$var:f/ann/x","c":"u/ann/x"}`, undefined],
@@ -341,6 +345,21 @@ test.each([
   [`{"expr":"variable('u/ann/x') + 'u/anna/y'"}`, `{"expr":"variable('u/lee/x') + 'u/anna/y'"}`],
   [String.raw`{"expr":"resource(\"$res:u/ann/x\")"}`, String.raw`{"expr":"resource(\"$res:u/lee/x\")"}`],
   [`{"summary":"variable('u/ann/x')"}`, undefined],
+  [
+    `{"x":{"type":"static","value":{"path":"u/ann/x","expr":"'u/ann/x'","a":["$var:u/ann/x"],"n":1.0}}}`,
+    `{"x":{"type":"static","value":{"path":"u/ann/x","expr":"'u/ann/x'","a":["$var:u/lee/x"],"n":1.0}}}`,
+  ],
+  [`{"flow_env":{"path":"u/ann/x"},"path":"u/ann/x"}`, `{"flow_env":{"path":"u/ann/x"},"path":"u/lee/x"}`],
 ])("a flow's %s follows: %p", (json, after) => {
   expect(follow("ann", "lee").flow(json)).toBe(after ?? json);
+});
+
+test("of settings and policies, what is data keeps its texts", () => {
+  const { names, policy } = follow("ann", "lee");
+  expect(
+    names(`{"error_handler":{"path":"script/u/ann/x","extra_args":{"a":"u/ann/x","b":"$res:u/ann/x"}}}`),
+  ).toBe(`{"error_handler":{"path":"script/u/lee/x","extra_args":{"a":"u/ann/x","b":"$res:u/lee/x"}}}`);
+  const triggerables = (name: string) =>
+    `{"triggerables_v2":{"a:script/u/${name}/x":{"static_inputs":{"s":"script/u/ann/x","r":"$res:u/${name}/y"}}},"on_behalf_of":"u/${name}"}`;
+  expect(policy(triggerables("ann"))).toBe(triggerables("lee"));
 });

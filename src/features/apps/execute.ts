@@ -4,6 +4,7 @@ import { BadRequest, Forbidden, NotFound, Unauthorized } from "../../errors.ts";
 import { analyseScript, usableLock } from "../../languages/analyse.ts";
 import { LANGUAGES } from "../../languages/languages.ts";
 import { sha256 } from "../../lib/ids.ts";
+import { parseJson } from "../../lib/json.ts";
 import { asCallerReads, hasOtherRights } from "../jobs/caller-references.ts";
 import { flowSubmission, type Submission, scriptSubmission } from "../jobs/submission.ts";
 import { submitJob } from "../jobs/submit.ts";
@@ -182,7 +183,7 @@ function rightsOf({ viewer, runner }: Admitted): CallerRights {
         { workspace_id, email },
         JSON.stringify({ [at]: reference }),
       );
-      return (JSON.parse(brought) as Record<string, unknown>)[at];
+      return (parseJson(brought) as Record<string, unknown>)[at];
     },
   };
 }

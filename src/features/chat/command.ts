@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { App } from "../../context.ts";
 import { SvcError } from "../../errors.ts";
 import { inBackground } from "../../lib/background.ts";
+import { parseJson } from "../../lib/json.ts";
 import { CHAT } from "../groups/server-groups.ts";
 import { submitAsGroup } from "../handlers/submit-as-group.ts";
 import { targetOfHandler } from "../handlers/target.ts";
@@ -72,7 +73,7 @@ async function start(app: App, command: z.output<typeof Command>): Promise<strin
   const runner = { workspace_id, email: groupIdentity(CHAT).email };
   const id = await submitAsGroup(app, trigger, {
     target: targetOfHandler(script) ?? { path: script },
-    args: JSON.parse(await asSent(app, runner, JSON.stringify(command))),
+    args: parseJson(await asSent(app, runner, JSON.stringify(command))) as Record<string, unknown>,
     options: {},
   });
   return `Job ${id} has begun: ${app.urls.base}/api/w/${workspace_id}/jobs_u/get/${id}`;

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { BadRequest } from "../../errors.ts";
 import { type Operation, operation, responds } from "../../http/operation.ts";
+import { parseFields } from "../../lib/json.ts";
 import type { Submission } from "../jobs/submission.ts";
 import { submitJob } from "../jobs/submit.ts";
 import { submitAndWait } from "../jobs/wait.ts";
@@ -48,7 +49,7 @@ const runFlowDependencies = operation({
   ),
   run: async (ctx, { body }) => {
     const end = await submitAndWait(ctx, await lockSubmission(body), {});
-    const { updated_flow_value, error } = JSON.parse(end.result) as {
+    const { updated_flow_value, error } = parseFields(end.result) as {
       updated_flow_value?: FlowValue;
       error?: { message: string };
     };

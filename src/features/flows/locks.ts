@@ -6,6 +6,7 @@ import { BadRequest } from "../../errors.ts";
 import type { FlowValue } from "../../flow-engine/types.ts";
 import { analyseScript, usableLock } from "../../languages/analyse.ts";
 import type { Language, ScriptAnalysis } from "../../languages/types.ts";
+import { copyJson } from "../../lib/json.ts";
 import type { Job } from "../../queue/tables.ts";
 import { storeImports } from "../scripts/importers.ts";
 import { settleLock } from "../scripts/locking.ts";
@@ -58,7 +59,7 @@ export async function fillLocks(
   value: FlowValue,
   lockOf: (script: InlineScript) => Promise<string | undefined>,
 ): Promise<LockedFlow> {
-  const filled = structuredClone(value);
+  const filled = copyJson(value);
   let complete = true;
   for (const { id, script } of rawScripts(filled)) {
     const language = script.language as Language;

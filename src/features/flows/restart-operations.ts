@@ -2,7 +2,9 @@
 import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
 import { BadRequest, Forbidden } from "../../errors.ts";
+import type { FlowValue } from "../../flow-engine/types.ts";
 import { type Operation, operation, optional, responds } from "../../http/operation.ts";
+import { parseFields, parseJson } from "../../lib/json.ts";
 import type { Job } from "../../queue/tables.ts";
 import { AsyncQuery } from "../jobs/run-operations.ts";
 import { getJob } from "../jobs/service.ts";
@@ -40,7 +42,7 @@ async function restart(
 ): Promise<string> {
   const job = await getJob(ctx, ctx.caller.member.workspace_id, point.flow_job_id);
   checkPoint(job);
-  const args = { ...(JSON.parse(job.args) as object), ...body };
+  const args = { ...(parseJson(job.args) as object), ...body };
   const submission =
     job.raw_flow === null
       ? await deployedSubmission(ctx, job, args, query)
@@ -69,7 +71,11 @@ async function undeployedSubmission(
   const { identity, member } = ctx.caller;
   checkScopes(identity, { domain: "jobs", action: "run" }, undefined);
   if (member.operator) throw new Forbidden("operators run only what is deployed");
-  const preview = { value: JSON.parse(job.raw_flow ?? "null"), path: job.script_path, tag: job.tag };
+  const preview = {
+    value: parseFields(job.raw_flow ?? "null") as FlowValue,
+    path: job.script_path,
+    tag: job.tag,
+  };
   return previewSubmission(ctx, { ...preview, args: args as Record<string, unknown> }, query);
 }
 

@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { App } from "../../context.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
 import { type Operation, operation, responds } from "../../http/operation.ts";
+import { parseJson } from "../../lib/json.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
 import { pick } from "../jobs/completed-operations.ts";
 import { JobRecord, toldTo, toRecord } from "../jobs/records.ts";
@@ -30,7 +31,7 @@ const getResultById = operation({
     const job = await getJob(ctx, workspace, flow_job_id);
     const found = (await findStep(ctx.app, job.id, node_id))?.own.result;
     if (!found) throw new NotFound(`a result of step ${node_id} in the run ${job.id}`);
-    const result: unknown = JSON.parse(await resultText(ctx.app, emptyRun(job.id), found));
+    const result: unknown = parseJson(await resultText(ctx.app, emptyRun(job.id), found));
     return query.json_path ? pick(result, query.json_path) : result;
   },
 });

@@ -1,6 +1,7 @@
 /** What handlers are given. Extra arguments that were settled with a handler replace others of the same name. */
 import { eq } from "drizzle-orm";
 import type { App } from "../../context.ts";
+import { isJsonObject, parseJson } from "../../lib/json.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
 import { asSent } from "../jobs/caller-references.ts";
 import type { Runner } from "../jobs/sealed.ts";
@@ -25,8 +26,8 @@ async function leftBy({ app, runner }: For, result: string | null, otherwise: st
 
 /** The keys of a result that is an object; any other is the value of the one key. */
 function keysOf(result: string | null, otherwise: string): Values {
-  const value: unknown = JSON.parse(result ?? "null");
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Values;
+  const value: unknown = parseJson(result ?? "null");
+  if (isJsonObject(value)) return value;
   return { [otherwise]: value };
 }
 
@@ -82,7 +83,7 @@ export async function recoveryArguments(
     schedule_path,
     path: job.script_path,
     is_flow,
-    success_result: JSON.parse(await asSent(to.app, to.runner, job.result ?? "null")),
+    success_result: parseJson(await asSent(to.app, to.runner, job.result ?? "null")),
     success_times: times,
     success_started_at: job.started_at,
     ...on_recovery_extra_args,

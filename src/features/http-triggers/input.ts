@@ -1,7 +1,10 @@
 /** What a request to a route is to a script: its arguments, and what a preprocessor is handed. */
+
+import { parseJson } from "../../lib/json.ts";
+import { joinObjects, LONG } from "../../lib/json-long.ts";
 import type { ParameterBinding } from "../../runner/types.ts";
 import { readPayload, type Source, toArguments } from "../jobs/arguments.ts";
-import { headersOf, queryOf, takesEvent } from "../jobs/preprocessor-input.ts";
+import { eventText, headersOf, joinMembers, queryOf, takesEvent } from "../jobs/preprocessor-input.ts";
 import type { HttpTrigger } from "./tables.ts";
 
 const KIND = "http";
@@ -51,14 +54,15 @@ export async function inputOf(
     query,
     headers: headersOf(request, secret_header),
   };
-  const input = isEvent
-    ? { event: { kind: KIND, body: payload.value ?? {}, raw_string: payload.text, ...facts } }
-    : { ...(JSON.parse(args) as object), wm_trigger: { kind: KIND, http: facts } };
-  return { args, preprocessor_input: JSON.stringify(input) };
+  const preprocessor_input = isEvent
+    ? eventText(payload, { kind: KIND, raw_string: payload.text, ...facts })
+    : joinMembers(args, { wm_trigger: { kind: KIND, http: facts } });
+  return { args, preprocessor_input };
 }
 
 /** Names of a request are ordinary ones, whatever they are: nothing here has a prototype to change. */
 function withNames(body: string, query: Record<string, string>, params: Record<string, string>): string {
   if (Object.keys(query).length === 0 && Object.keys(params).length === 0) return body;
-  return JSON.stringify({ ...query, ...(JSON.parse(body) as object), ...params });
+  if (body.length > LONG) return joinObjects(JSON.stringify(query), body, JSON.stringify(params));
+  return JSON.stringify({ ...query, ...(parseJson(body) as object), ...params });
 }

@@ -8,9 +8,12 @@ import type { WorkspaceContext } from "../../context.ts";
 import { BadRequest } from "../../errors.ts";
 import { CREDENTIAL_HEADERS, TOKEN_PARAMETER } from "../../http/credentials.ts";
 import { readBytes, readText } from "../../http/input.ts";
-import { checkDepth } from "../../lib/json-depth.ts";
+import { isJsonObject, parseJson } from "../../lib/json.ts";
+import { NestedTooDeeply, refuseDeep } from "../../lib/json-depth.ts";
+import { joinObjects } from "../../lib/json-long.ts";
 import { binaryMetadata, isBinaryEvent, structuredEvent } from "./cloud-events.ts";
 import { readForm } from "./form-data.ts";
+import { isObjectPayload, JSON_TYPE, type Payload, readAs } from "./payload.ts";
 
 export interface ArgumentOptions {
   /** Force the whole payload under the key `body`. */
@@ -36,23 +39,7 @@ export interface Source {
   limit: number;
 }
 
-/** What a request carries, before anything is added to it. */
-export interface Payload {
-  /** All of it, as it was sent. */
-  text: string;
-  /** What it holds: parsed JSON, the fields of a form, the data of an event, or the text itself. */
-  value: unknown;
-  /** The JSON text of `value`, when that is what was sent. */
-  json?: string;
-  /** `value` is text that is no JSON: it becomes `raw_string`, not `body`. */
-  isPlain?: true;
-  /** Arguments that stand beside those of `value`. */
-  beside?: Record<string, unknown>;
-}
-
 const BODILESS = new Set(["GET", "HEAD"]);
-const JSON_TYPE = "application/json";
-const FORM = "application/x-www-form-urlencoded";
 
 /**
  * Reads the request's body and extras into one JSON object.
@@ -65,10 +52,15 @@ export async function argumentsOf(source: Source, options: ArgumentOptions): Pro
 
 /** The arguments object, as JSON text, with the extras that the URL asks for: they win over keys of the body. */
 export function toArguments(payload: Payload, request: Request, options: ArgumentOptions): string {
-  const { text, value, json, isPlain, beside } = payload;
+  const { text, json, isPlain, beside } = payload;
   const extras = extrasOf(request, options, text);
-  if (json !== undefined && !extras && !beside && !options.wrap_body && isObject(value)) return json;
-  const args = { ...ownArguments(value ?? {}, options.wrap_body, isPlain), ...beside };
+  const isAlone = !extras && !beside && !options.wrap_body;
+  if (json !== undefined && isAlone && isObjectPayload(payload)) return json;
+  if (payload.isLong) {
+    const isWhole = options.wrap_body || !isObjectPayload(payload);
+    return joinObjects(isWhole ? `{"body":${json}}` : json!, JSON.stringify({ ...beside, ...extras }));
+  }
+  const args = { ...ownArguments(payload.value ?? {}, options.wrap_body, isPlain), ...beside };
   if (isPlain) args.raw_string = text;
   return JSON.stringify(extras ? { ...args, ...extras } : args);
 }
@@ -76,7 +68,7 @@ export function toArguments(payload: Payload, request: Request, options: Argumen
 function ownArguments(value: unknown, wrap: boolean, isPlain: boolean | undefined): Record<string, unknown> {
   if (wrap) return { body: value };
   if (isPlain) return {};
-  return isObject(value) ? value : { body: value };
+  return isJsonObject(value) ? value : { body: value };
 }
 
 /**
@@ -87,7 +79,7 @@ export async function readPayload(
   { ctx, request, limit }: Source,
   options: Pick<ArgumentOptions, "raw" | "payload"> & { exact?: boolean },
 ): Promise<Payload> {
-  if (BODILESS.has(request.method)) return parse(decodePayload(options.payload), JSON_TYPE);
+  if (BODILESS.has(request.method)) return readAs(JSON_TYPE, decodePayload(options.payload));
   const header = request.headers.get("content-type") ?? "";
   const type = mediaType(header);
   if (type.startsWith("multipart/")) {
@@ -99,33 +91,7 @@ export async function readPayload(
   if (isEvent) refuseOtherFormats(type);
   else if (isBinaryEvent(request.headers)) return readBinaryEvent(request, header, limit);
   const text = await readSent(request, header, limit, options.raw || (options.exact ?? false));
-  return isEvent ? toEvent(text) : parse(text, type);
-}
-
-/** JSON is tried whatever the type, and whatever the type what is none is text. An empty body of data holds no arguments. */
-function parse(text: string, type: string): Payload {
-  const isForm = type === FORM;
-  const isJson = type === JSON_TYPE || type.endsWith("+json");
-  if ((isJson || isForm || type === "") && text.trim() === "") return { text, value: {} };
-  const json = withoutMark(text);
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    return isForm ? { text, value: formOf(json) } : { text, value: text, isPlain: true };
-  }
-  checkDepth(json);
-  return { text, json, value };
-}
-
-/** A field without `=` has no value: null. */
-function formOf(text: string): Record<string, string | null> {
-  const fields = text.split("&").filter((field) => field !== "");
-  // A leading `?` belongs to the first name here; alone, URLSearchParams would drop it.
-  const pairs = [...new URLSearchParams(`&${text}`)];
-  return Object.fromEntries(
-    pairs.map(([name, value], at) => [name, fields[at]!.includes("=") ? value : null]),
-  );
+  return isEvent ? toEvent(text) : readAs(type, text);
 }
 
 function refuseOtherFormats(type: string): void {
@@ -138,7 +104,7 @@ function refuseOtherFormats(type: string): void {
 }
 
 async function toEvent(text: string): Promise<Payload> {
-  checkDepth(text);
+  refuseDeep(text, "the body");
   const { data, metadata } = await structuredEvent(withoutMark(text));
   return { text, value: data, beside: { WEBHOOK__METADATA__: metadata } };
 }
@@ -151,8 +117,8 @@ async function readBinaryEvent(request: Request, header: string, limit: number):
   const type = mediaType(header);
   if (bytes.length === 0) return { text, value: {}, beside };
   const isText = type !== "application/octet-stream" && (charsetOf(header) !== undefined || isUtf8(bytes));
-  const value = isText ? parse(text, type).value : Buffer.from(bytes).toString("base64");
-  return { text, value, beside };
+  if (isText) return { text, value: (await readAs(type, text)).value, beside };
+  return { text, value: Buffer.from(bytes).toString("base64"), beside };
 }
 
 /** @param exact keeps a byte order mark, so that the text is what was signed */
@@ -227,17 +193,16 @@ export function decodePayload(payload = ""): string {
     const base64 = decodeURIComponent(payload).replaceAll(" ", "+");
     if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(base64)) throw new Error("not base64");
     const text = new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(base64, "base64"));
-    if (text !== "") JSON.parse(text);
+    if (text === "") return text;
+    refuseDeep(text, "query field `payload`");
+    parseJson(text);
     return text;
-  } catch {
+  } catch (cause) {
+    if (cause instanceof NestedTooDeeply) throw cause;
     throw new BadRequest("query field `payload`: must be JSON text in base64 or base64url");
   }
 }
 
 function mediaType(header: string): string {
   return header.split(";")[0]!.trim().toLowerCase();
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -4,6 +4,7 @@ import type { WorkspaceContext } from "../../context.ts";
 import { BadRequest, Forbidden } from "../../errors.ts";
 import { type Operation, operation, responds, wholeNumber } from "../../http/operation.ts";
 import { LANGUAGES } from "../../languages/languages.ts";
+import { withMembers } from "../../lib/json.ts";
 import type { Job } from "../../queue/tables.ts";
 import { getJob } from "./service.ts";
 import { runnableSubmission, type Submission } from "./submission.ts";
@@ -69,7 +70,7 @@ async function againSubmission(
   if (found.kind !== kind) throw new BadRequest(`${path} is no ${kind} any more`);
   const given = Object.entries(options?.input_transforms ?? {});
   const changed = Object.fromEntries(given.map(([name, { value }]) => [name, value]));
-  const args = given.length > 0 ? JSON.stringify({ ...JSON.parse(job.args), ...changed }) : job.args;
+  const args = given.length > 0 ? withMembers(job.args, changed) : job.args;
   return { ...(await runnableSubmission(ctx, found, args, {})), delete_after_use: false };
 }
 

@@ -3,6 +3,7 @@ import { and, eq, gt } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { sha256 } from "../../lib/ids.ts";
+import { isContainer, parseJson } from "../../lib/json.ts";
 import { type Job, jobCache } from "../../queue/tables.ts";
 
 /** The stored result of an earlier run, JSON text. */
@@ -43,16 +44,23 @@ function codeOf({
   return kind === "flowscript" && raw_code === null ? `flow ${flow_version} ${flow_step_id}` : undefined;
 }
 
-/** The identity counts: what a script may read decides what it returns. */
+/** Larger arguments are the same where their texts are: they are not put in order on the thread that serves requests. */
+const MAX_SORTED = 1_000_000;
+
+/**
+ * The identity counts: what a script may read decides what it returns. So does for how long a run asks a result to serve:
+ * one that asks for longer than others is not answered to them.
+ */
 function keyOf(job: Job): string {
-  const { workspace_id, permissioned_as, args, preprocessor_input } = job;
+  const { workspace_id, permissioned_as, cache_ttl, args, preprocessor_input } = job;
   // A preprocessor makes main's arguments of its own input.
-  const canonical = JSON.stringify(sorted(JSON.parse(preprocessor_input ?? args)));
-  return sha256(JSON.stringify([workspace_id, codeOf(job), permissioned_as, canonical]));
+  const given = preprocessor_input ?? args;
+  const canonical = given.length > MAX_SORTED ? given : JSON.stringify(sorted(parseJson(given)));
+  return sha256(JSON.stringify([workspace_id, codeOf(job), permissioned_as, cache_ttl, canonical]));
 }
 
 function sorted(value: unknown): unknown {
-  if (typeof value !== "object" || value === null) return value;
+  if (!isContainer(value)) return value;
   if (Array.isArray(value)) return value.map(sorted);
   return Object.fromEntries(
     Object.entries(value)

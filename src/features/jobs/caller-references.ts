@@ -4,9 +4,17 @@
  * any rights: a member's are followed with the member's own, and what somebody outside has sent is text.
  */
 import type { App, Identity, WorkspaceContext } from "../../context.ts";
+import { parseJson } from "../../lib/json.ts";
+import { LONG, replaceInLong } from "../../lib/json-long.ts";
 import { recordAudit } from "../audit/service.ts";
 import { withFreshToken } from "../oauth/refresh.ts";
-import { interpolateArguments, type References, replaceReferences } from "../resources/interpolate.ts";
+import {
+  interpolateArguments,
+  isReference,
+  mayBeginReference,
+  type References,
+  replaceReferences,
+} from "../resources/interpolate.ts";
 import { getResource } from "../resources/service.ts";
 import { checkScopes } from "../tokens/scopes.ts";
 import { getVariable, SECRET_READ } from "../variables/service.ts";
@@ -77,9 +85,13 @@ export function runnerOf(
 
 async function rewritten(json: string, by: (text: string, at: string) => Promise<unknown>): Promise<string> {
   if (!mayRefer(json)) return json;
-  const whole = { "": JSON.parse(json) as unknown };
+  if (json.length > LONG) {
+    return replaceInLong(json, mayBeginReference, async (text) =>
+      JSON.stringify(isReference(text) ? await by(text, "value") : text),
+    );
+  }
+  const whole = { "": parseJson(json) as unknown };
   const changed = await replaceReferences(whole, (text, at) => by(text, at.replace(/^\./, "") || "value"));
-  // Numbers that JavaScript cannot hold are lost when arguments are written anew.
   return changed ? JSON.stringify(whole[""]) : json;
 }
 

@@ -4,6 +4,8 @@
  * the attributes that are missing and leaves headers percent-encoded.
  */
 import { BadRequest } from "../../errors.ts";
+import { isJsonObject, parseJson } from "../../lib/json.ts";
+import { refuseDeep } from "../../lib/json-depth.ts";
 
 /** The attributes of an event, by name; what has a value of null is not there. */
 type Attributes = Record<string, unknown>;
@@ -22,13 +24,14 @@ const OPTIONAL = ["datacontenttype", "dataschema", "subject", "time"];
  * @throws BadRequest saying what is wrong with it
  */
 export async function structuredEvent(text: string): Promise<Event> {
+  refuseDeep(text, "the CloudEvent");
   let envelope: unknown;
   try {
-    envelope = JSON.parse(text);
+    envelope = parseJson(text);
   } catch (cause) {
     throw new BadRequest(`the CloudEvent is not JSON: ${(cause as Error).message}`);
   }
-  if (typeof envelope !== "object" || envelope === null || Array.isArray(envelope)) {
+  if (!isJsonObject(envelope)) {
     throw wrong("it must be a JSON object");
   }
   const { data, data_base64, ...metadata } = envelope as Attributes;

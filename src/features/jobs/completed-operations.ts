@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Context } from "../../context.ts";
 import { NotFound } from "../../errors.ts";
 import { flag, type Operation, operation, responds } from "../../http/operation.ts";
+import { isContainer, parseJson } from "../../lib/json.ts";
 import type { Job } from "../../queue/tables.ts";
 import { checkSignature, requestOf } from "../flows/approvals/signature.ts";
 import { flowFacts } from "../flows/run/status.ts";
@@ -88,7 +89,7 @@ function readsBelow(prefix: typeof open | typeof base, suffix: "" | "Login") {
       run: async (ctx: Context, { workspace, id, query }) => {
         const { result } = await getSigned(ctx, workspace, id, query);
         const text = result ?? "null";
-        return storedJson(query.json_path ? JSON.stringify(pick(JSON.parse(text), query.json_path)) : text);
+        return storedJson(query.json_path ? JSON.stringify(pick(parseJson(text), query.json_path)) : text);
       },
     }),
     maybe: operation({
@@ -118,7 +119,7 @@ function readsBelow(prefix: typeof open | typeof base, suffix: "" | "Login") {
         }
         return {
           completed: true,
-          result: JSON.parse(job.result ?? "null"),
+          result: parseJson(job.result ?? "null"),
           success: isSuccess(job),
           started: true,
         };
@@ -140,7 +141,7 @@ export const getCompletedJobResult = openCompleted.result;
 export function pick(value: unknown, path: string): unknown {
   let at = value;
   for (const part of path.split(".")) {
-    const holds = typeof at === "object" && at !== null && Object.hasOwn(at, part);
+    const holds = isContainer(at) && Object.hasOwn(at, part);
     at = holds ? (at as Record<string, unknown>)[part] : null;
   }
   return at;

@@ -5,6 +5,7 @@
 import { inArray, type SQL, sql } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import { contains } from "../../lib/contains.ts";
+import { parseFields } from "../../lib/json.ts";
 import { pause } from "../../lib/pause.ts";
 import { jobs } from "../../queue/tables.ts";
 
@@ -90,6 +91,6 @@ function holds(row: Row, wanted: Containment): boolean {
     const part = wanted[name];
     if (!part) return true;
     const text = row[name];
-    return typeof text === "string" && contains(JSON.parse(text), part.value);
+    return typeof text === "string" && contains(parseFields(text), part.value);
   });
 }

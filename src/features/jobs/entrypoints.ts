@@ -3,6 +3,7 @@ import { BadRequest } from "../../errors.ts";
 import { analyseScript } from "../../languages/analyse.ts";
 import type { Language, Signature } from "../../languages/types.ts";
 import { sha256 } from "../../lib/ids.ts";
+import { parseJson } from "../../lib/json.ts";
 import type { Job } from "../../queue/tables.ts";
 import type { RunnableVersion } from "../../runner/types.ts";
 
@@ -22,12 +23,12 @@ export function withOverride(args: Record<string, unknown>, entrypoint: string):
 /** The function a job runs when it is not main; undefined for all others. */
 export function entrypointOf({ kind, flow_body }: Pick<Job, "kind" | "flow_body">): string | undefined {
   if (flow_body === null || (kind !== "script" && kind !== "preview")) return undefined;
-  return (JSON.parse(flow_body) as { entrypoint?: string }).entrypoint;
+  return (parseJson(flow_body) as { entrypoint?: string }).entrypoint;
 }
 
 /** The function's own arguments. @returns JSON text */
 export function withoutOverride(args: string): string {
-  const { [OVERRIDE]: _, ...own } = JSON.parse(args) as Record<string, unknown>;
+  const { [OVERRIDE]: _, ...own } = parseJson(args) as Record<string, unknown>;
   return JSON.stringify(own);
 }
 

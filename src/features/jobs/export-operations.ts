@@ -2,11 +2,13 @@
 import { and, eq } from "drizzle-orm";
 import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
-import { BadRequest, Forbidden } from "../../errors.ts";
+import { BadRequest, Forbidden, InvalidInput } from "../../errors.ts";
+import { explain } from "../../http/faults.ts";
 import { checked, readText } from "../../http/input.ts";
 import { type Operation, operation, paging, responds, toWindow } from "../../http/operation.ts";
-import { parseExactly } from "../../lib/json.ts";
-import { checkDepth } from "../../lib/json-depth.ts";
+import { parseJson } from "../../lib/json.ts";
+import { MAX_JSON_DEPTH, refuseDeep } from "../../lib/json-depth.ts";
+import { createPacer } from "../../lib/pacer.ts";
 import { jobLogs, jobs, type NewJob } from "../../queue/tables.ts";
 import { workspaceMembers } from "../workspaces/tables.ts";
 import {
@@ -127,17 +129,37 @@ const importQueuedJobs = operation({
   },
 });
 
+/** The array, and the record around what was given: an object that may stand around what was sent. */
+const AROUND_VALUES = 3;
+
 /** Reads the body itself, since arguments may hold an escaped NUL and numbers of any length. */
 async function readJobs<S extends z.ZodType>(ctx: WorkspaceContext, schema: S): Promise<z.output<S>[]> {
   const text = await readText(ctx.request, ctx.app.settings.get("request_size_limit_mb") * 1_000_000);
-  checkDepth(text);
+  refuseDeep(text, "the body", MAX_JSON_DEPTH + AROUND_VALUES);
   let value: unknown;
   try {
-    value = parseExactly(text);
+    value = parseJson(text);
   } catch (cause) {
     throw new BadRequest(`the body is not JSON: ${(cause as Error).message}`);
   }
-  return checked("body", z.array(schema), value) as z.output<S>[];
+  if (!Array.isArray(value)) return checked("body", z.array(schema), value) as z.output<S>[];
+  const pace = createPacer();
+  const list: z.output<S>[] = [];
+  for (const [at, given] of value.entries()) {
+    await pace();
+    list.push(checkedAt(at, schema, given));
+  }
+  return list;
+}
+
+/** The first that is wrong is told of: of many, the others are not looked at. */
+function checkedAt<S extends z.ZodType>(at: number, schema: S, given: unknown): z.output<S> {
+  const result = schema.safeParse(given);
+  if (result.success) return result.data;
+  const issues = result.error.issues.map((issue) => ({ ...issue, path: [at, ...issue.path] }));
+  const around: unknown[] = [];
+  around[at] = given;
+  throw new InvalidInput(explain("body", new z.ZodError(issues as z.core.$ZodIssue[]), around));
 }
 
 const RUNNABLE = ["script", "preview", "dependencies"];

@@ -6,6 +6,7 @@ import { matches, someText, startsWith } from "../../database/conditions.ts";
 import { BadRequest } from "../../errors.ts";
 import { flag, moment } from "../../http/operation.ts";
 import { unsearchable } from "../../lib/contains.ts";
+import { parseFields } from "../../lib/json.ts";
 import { jobs } from "../../queue/tables.ts";
 import { flowFrames } from "../flows/tables.ts";
 import { visibleTo } from "./service.ts";
@@ -16,7 +17,7 @@ export const csv = (text: string) => text.split(",").map((part) => part.trim());
 
 const json = z.string().transform((text, check) => {
   try {
-    const value = JSON.parse(text) as unknown;
+    const value = parseFields(text) as unknown;
     const problem = unsearchable(value);
     if (problem === undefined) return { value };
     check.addIssue(problem);

@@ -120,7 +120,7 @@ function fingerprintOf(ctx: WorkspaceContext, submission: Submission, options: R
   const { kind, script_path, raw_code } = submission;
   // The files of a form are stored under new names each time it is sent.
   const isForm = ctx.request.headers.get("content-type")?.toLowerCase().startsWith("multipart/");
-  const args = isForm ? "form" : submission.args;
+  const args = isForm ? "form" : (submission.given ?? submission.args);
   const { job_id: _, ...asked } = options;
   return createHmac("sha256", ctx.app.instanceKey)
     .update(JSON.stringify([kind, script_path ?? raw_code, args, asked]))

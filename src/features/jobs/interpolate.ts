@@ -1,4 +1,5 @@
 /** Tags and concurrency keys may name the workspace and arguments: `$workspace`, `$args[customer]`, `$args[order.id]`. */
+import { parseJson } from "../../lib/json.ts";
 
 const REFERENCE = /\$workspace\b|\$args\[([^\]]+)\]/g;
 
@@ -10,7 +11,7 @@ export function interpolate(template: string, scope: { workspace_id: string; arg
   if (!template.includes("$")) return template;
   return template.replace(REFERENCE, (_, path: string | undefined) => {
     if (path === undefined) return scope.workspace_id;
-    let at: unknown = JSON.parse(scope.args);
+    let at: unknown = parseJson(scope.args);
     for (const name of path.split(".")) at = (at as Record<string, unknown> | null | undefined)?.[name];
     if (at === undefined || at === null) return "";
     return typeof at === "string" ? at : JSON.stringify(at);

@@ -3,8 +3,11 @@
  * single parameter `event` is given the request, any others the arguments by name, and beside them `wm_trigger`.
  */
 import { CREDENTIAL_HEADERS, TOKEN_PARAMETER } from "../../http/credentials.ts";
+import { withMembers } from "../../lib/json.ts";
+import { joinObjects, LONG } from "../../lib/json-long.ts";
 import type { ParameterBinding } from "../../runner/types.ts";
-import { type ArgumentOptions, type Payload, readPayload, type Source, toArguments } from "./arguments.ts";
+import { type ArgumentOptions, readPayload, type Source, toArguments } from "./arguments.ts";
+import type { Payload } from "./payload.ts";
 import type { Runnable } from "./target.ts";
 
 const KIND = "webhook";
@@ -29,10 +32,10 @@ export async function preprocessedArguments(
   const takes = takesEvent(parameters);
   const payload = await readPayload(source, { ...options, exact: takes });
   const args = toArguments(payload, request, options);
-  const input = takes
-    ? { event: eventOf(request, payload) }
-    : { ...(JSON.parse(args) as object), wm_trigger: { kind: KIND } };
-  return { args, preprocessor_input: JSON.stringify(input) };
+  const preprocessor_input = takes
+    ? eventText(payload, eventOf(request, payload))
+    : joinMembers(args, { wm_trigger: { kind: KIND } });
+  return { args, preprocessor_input };
 }
 
 /** The parameters of what runs before; undefined where nothing does. A flow's preprocessor is a step of its own, and is handed the whole request. */
@@ -47,11 +50,21 @@ export function takesEvent(parameters: ParameterBinding[]): boolean {
   return others.length === 0 && first?.name === "event" && first.kind === "named";
 }
 
-/** The payload stands in `body` as it was sent, whatever its shape. */
+/** The event as the preprocessor's only argument. The payload stands in `body` as it was sent, whatever its shape. */
+export function eventText(payload: Payload, facts: { kind: string; raw_string: string }): string {
+  if (payload.isLong) return `{"event":${joinObjects(JSON.stringify(facts), `{"body":${payload.json}}`)}}`;
+  const { kind, ...others } = facts;
+  return JSON.stringify({ event: { kind, body: payload.value ?? {}, ...others } });
+}
+
+/** Arguments with members beside them, which win. */
+export function joinMembers(args: string, members: object): string {
+  return args.length > LONG ? joinObjects(args, JSON.stringify(members)) : withMembers(args, members);
+}
+
 function eventOf(request: Request, payload: Payload) {
   return {
     kind: KIND,
-    body: payload.value ?? {},
     raw_string: payload.text,
     headers: headersOf(request),
     query: queryOf(request),

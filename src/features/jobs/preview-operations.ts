@@ -7,6 +7,8 @@ import { flag, moment, type Operation, operation, responds, wholeNumber } from "
 import { analyseScript, usableLock } from "../../languages/analyse.ts";
 import { LANGUAGES } from "../../languages/languages.ts";
 import type { Language } from "../../languages/types.ts";
+import { parseFields } from "../../lib/json.ts";
+import { refuseDeep } from "../../lib/json-depth.ts";
 import { resultResponse } from "./response-control.ts";
 import { jobId } from "./run-operations.ts";
 import type { RunOptions, Submission } from "./submission.ts";
@@ -108,9 +110,10 @@ async function readBundle(ctx: WorkspaceContext): Promise<Preview> {
     throw new BadRequest("the form needs the field `preview` (JSON) and the file `file` (the bundle)");
   }
   const text = typeof preview === "string" ? preview : await (preview as Blob).text();
+  refuseDeep(text, "form field `preview`");
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseFields(text);
   } catch (cause) {
     throw new BadRequest(`form field \`preview\` is not JSON: ${(cause as Error).message}`);
   }
@@ -174,7 +177,7 @@ const runDependencies = operation({
   ),
   run: async (ctx, { body }) => {
     const end = await submitAndWait(ctx, lockSubmission(body), {});
-    const { lock, error } = JSON.parse(end.result) as { lock?: string; error?: { message: string } };
+    const { lock, error } = parseFields(end.result) as { lock?: string; error?: { message: string } };
     return error ? { error: { message: error.message } } : { lock };
   },
 });

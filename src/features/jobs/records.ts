@@ -3,6 +3,7 @@ import { getTableColumns } from "drizzle-orm";
 import { z } from "zod";
 import type { Caller } from "../../context.ts";
 import { moment } from "../../http/operation.ts";
+import { parseJson } from "../../lib/json.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
 import { FlowStatus } from "../flows/run/flow-status.ts";
 import { onlyTriggers } from "../tokens/scopes.ts";
@@ -144,7 +145,7 @@ export function isSuccess(job: Pick<Job, "status">): boolean {
 export function toRecord(job: Job, logs?: string, options: { no_code?: boolean } = {}): JobRecord {
   return {
     ...toSummary(job),
-    args: job.args.length > MOST_JSON ? { reason: TOO_BIG } : JSON.parse(job.args),
+    args: job.args.length > MOST_JSON ? { reason: TOO_BIG } : parseJson(job.args),
     ...(job.state === "completed" ? { result: resultOf(job) } : {}),
     ...(options.no_code ? {} : { raw_code: job.raw_code ?? undefined, raw_lock: job.raw_lock ?? undefined }),
     ...(logs === undefined ? {} : { logs: logs.slice(-LOG_TAIL) }),
@@ -164,7 +165,7 @@ export function toldTo(caller: Caller, record: JobRecord): JobRecord {
 
 function resultOf({ result }: Job): unknown {
   if (result === null) return null;
-  return result.length > MOST_JSON ? TOO_BIG : JSON.parse(result);
+  return result.length > MOST_JSON ? TOO_BIG : parseJson(result);
 }
 
 /** Stored JSON is answered letter by letter, whatever its size: it is not parsed on the way. */

@@ -3,12 +3,15 @@
  * stored of the job keeps their text.
  */
 import type { App } from "../../context.ts";
+import { isContainer, parseJson, withMembers } from "../../lib/json.ts";
+import { MAX_DEPTH_WITHIN, refuseDeep } from "../../lib/json-depth.ts";
+import { LONG } from "../../lib/json-long.ts";
 import type { Job } from "../../queue/tables.ts";
 import type { ParameterBinding, PlainArguments } from "../../runner/types.ts";
 import { recordAudit } from "../audit/service.ts";
 import type { FlowPlace } from "../flows/run/place.ts";
 import { withFreshToken } from "../oauth/refresh.ts";
-import { interpolateArguments, type References } from "../resources/interpolate.ts";
+import { interpolateArguments, interpolateLong, type References } from "../resources/interpolate.ts";
 import { getResource } from "../resources/service.ts";
 import { getVariable, SECRET_READ } from "../variables/service.ts";
 import { openValue } from "../variables/value.ts";
@@ -26,7 +29,7 @@ export function withPinned(args: string, parameters: ParameterBinding[]): string
   if (!parameters.some(({ kind }) => kind === "pinned")) return args;
   const pinned = parameters.filter(({ kind }) => kind === "pinned");
   const settled = Object.fromEntries(pinned.map(({ name, default: value }) => [name, value]));
-  return JSON.stringify({ ...(JSON.parse(args) as Record<string, unknown>), ...settled });
+  return withMembers(args, settled);
 }
 
 /**
@@ -39,15 +42,20 @@ export async function followReferences(
   args: string,
   place: FlowPlace | undefined,
 ): Promise<PlainArguments> {
-  const value = JSON.parse(args) as Record<string, unknown>;
   const token = `token-${Bun.randomUUIDv7()}`;
   const reading = await beginReading(app, job, { ...jobEnvironment(app, job, place), WM_TOKEN: token });
-  const changed = await interpolateArguments(value, reading.references);
-  // Numbers that JavaScript cannot hold are lost when arguments are written anew.
-  if (!changed) return { args, secrets: [], token_placeholder: undefined };
+  const text = await followed(args, reading.references);
+  if (text === args) return { args, secrets: [], token_placeholder: undefined };
   const secrets = await reading.end();
-  const text = JSON.stringify(value);
+  refuseDeep(text, "what the arguments refer to", MAX_DEPTH_WITHIN);
   return { args: text, secrets, token_placeholder: text.includes(token) ? token : undefined };
+}
+
+/** @returns the same text when it refers to nothing */
+async function followed(args: string, references: References): Promise<string> {
+  if (args.length > LONG) return interpolateLong(args, references);
+  const value = parseJson(args) as Record<string, unknown>;
+  return (await interpolateArguments(value, references)) ? JSON.stringify(value) : args;
 }
 
 /** One reading on behalf of a job: what its references lead to, and in the end which secrets were among it. */
@@ -102,6 +110,6 @@ function recordReads(app: App, job: Job, username: string, paths: string[]): Pro
 /** Every text in a value; of one that is no text, none. */
 function textsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
-  if (typeof value !== "object" || value === null) return [];
+  if (!isContainer(value)) return [];
   return Object.values(value).flatMap(textsIn);
 }

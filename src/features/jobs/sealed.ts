@@ -5,6 +5,7 @@
  */
 import type { App } from "../../context.ts";
 import { BadRequest } from "../../errors.ts";
+import { isContainer, parseJson } from "../../lib/json.ts";
 import { isReference } from "../resources/interpolate.ts";
 import { argumentOf, decryptSecret, encryptSecret } from "../workspaces/secrets.ts";
 
@@ -44,7 +45,7 @@ export async function openSealed(app: App, runner: Runner, sealed: string): Prom
     );
   }
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return text;
   }
@@ -69,7 +70,7 @@ export async function sealArguments(
   args: string,
   names: readonly string[],
 ): Promise<string> {
-  const value = JSON.parse(args) as Record<string, unknown>;
+  const value = parseJson(args) as Record<string, unknown>;
   for (const name of names) {
     const given = Object.hasOwn(value, name) ? value[name] : undefined;
     if (given === undefined || given === null || given === "" || isReference(given)) continue;
@@ -89,7 +90,7 @@ export async function sealSecrets(
     const holds = [...secrets].some((secret) => secret !== "" && value.includes(secret));
     return holds ? sealValue(app, runner, value) : value;
   }
-  if (typeof value !== "object" || value === null) return value;
+  if (!isContainer(value)) return value;
   if (Array.isArray(value)) {
     return Promise.all(value.map((inner) => sealSecrets(app, runner, inner, secrets)));
   }

@@ -3,6 +3,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { App } from "../../context.ts";
 import { Internal, Unauthorized } from "../../errors.ts";
 import { readBytes } from "../../http/input.ts";
+import { sameBody } from "../../http/large-bodies.ts";
 import { readValueForServer } from "../variables/server-value.ts";
 
 export const SIGNATURE_SCHEMES = ["github", "stripe", "slack", "standard_webhooks", "hmac_sha256"] as const;
@@ -138,7 +139,7 @@ export async function signedRequest(
     throw new Unauthorized(`the signature in ${header} is not one of this request with the shared secret`);
   }
   const { url, method, headers } = request;
-  return new Request(url, { method, headers, body: body as Uint8Array<ArrayBuffer> });
+  return sameBody(request, new Request(url, { method, headers, body: body as Uint8Array<ArrayBuffer> }));
 }
 
 /** An empty secret is none: anybody could sign with it. */

@@ -4,6 +4,8 @@
  */
 import type { App, WorkspaceContext } from "../../context.ts";
 import type { Reader, Tx } from "../../database/database.ts";
+import type { FlowValue } from "../../flow-engine/types.ts";
+import { parseFields } from "../../lib/json.ts";
 import type { Job } from "../../queue/tables.ts";
 import { renewing } from "../workspaces/secrets.ts";
 import { MARK, type Runner } from "./sealed.ts";
@@ -58,8 +60,9 @@ export async function sealedAnew(
   const runner = { workspace_id: caller.member.workspace_id, email };
   const anew = (json: string) => withCurrentKey(app, app.db.read, runner, json);
   const { args, flow } = submission;
-  const value = flow && JSON.parse(await anew(JSON.stringify(flow.value)));
-  return { ...submission, args: await anew(args), flow: flow && { ...flow, value } };
+  if (!flow) return { ...submission, args: await anew(args) };
+  const value = parseFields(await anew(JSON.stringify(flow.value))) as FlowValue;
+  return { ...submission, args: await anew(args), flow: { ...flow, value } };
 }
 
 /** The same of a job that was stored before. */

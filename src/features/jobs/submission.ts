@@ -44,6 +44,8 @@ export interface Submission {
   raw_flow?: string | undefined;
   /** JSON text of an object. */
   args: string;
+  /** The same as the caller gave it, before anything in it was sealed; left out where that is `args`. */
+  given?: string | undefined;
   /** JSON text of what the preprocessor is handed: it makes main's arguments of it. */
   preprocessor_input?: string | undefined;
   visible_to_owner: boolean;
@@ -98,6 +100,7 @@ export async function flowSubmission(
     priority: value.priority ?? flow.priority,
     timeout_s: shorter(options.timeout, flow.timeout_s),
     args,
+    given,
     visible_to_owner: !options.invisible_to_owner && !flow.visible_to_runner_only,
     runs_as,
     concurrency: value.concurrent_limit
@@ -134,6 +137,7 @@ export async function scriptSubmission(
     priority: deployed.priority,
     timeout_s: shorter(options.timeout, deployed.timeout_s),
     args,
+    given,
     visible_to_owner: !options.invisible_to_owner && !deployed.visible_to_runner_only,
     runs_as,
     concurrency: concurrency && {

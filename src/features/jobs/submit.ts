@@ -4,6 +4,7 @@ import type { App, Context, Identity, Member, WorkspaceContext } from "../../con
 import type { Tx } from "../../database/database.ts";
 import { BadRequest, Unavailable } from "../../errors.ts";
 import { refuseWhileDraining } from "../../http/execute.ts";
+import { leaveBody } from "../../http/large-bodies.ts";
 import { newJobId } from "../../lib/ids.ts";
 import { hasPlace } from "../../queue/concurrency.ts";
 import { insertJob } from "../../queue/driver.ts";
@@ -75,6 +76,8 @@ export async function submitJob(
   } catch (error) {
     await discardUploads(ctx.request);
     throw error;
+  } finally {
+    leaveBody(ctx.request);
   }
 }
 

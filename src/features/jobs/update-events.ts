@@ -1,5 +1,6 @@
 /** What a stream of updates writes: every event is an `update`; all else are comments (WHATWG HTML §9.2). */
 import type { Caller } from "../../context.ts";
+import { parseJson } from "../../lib/json.ts";
 import type { Job } from "../../queue/tables.ts";
 import { mayKnowPeople, toldTo, toRecord } from "./records.ts";
 import type { JobUpdate } from "./updates.ts";
@@ -30,7 +31,7 @@ export function writeUpdate(update: JobUpdate, ended: Completion | undefined, ho
   if (ended?.job && !how.only_result) update.job = toldTo(how.caller, toRecord(ended.job));
   const json = JSON.stringify({ type: "update", ...update });
   if (!ended) return `data: ${json}\n\n`;
-  const result = /[\r\n]/.test(ended.result) ? JSON.stringify(JSON.parse(ended.result)) : ended.result;
+  const result = /[\r\n]/.test(ended.result) ? JSON.stringify(parseJson(ended.result)) : ended.result;
   return `data: ${json.slice(0, -1)},"only_result":${result}}\n\n`;
 }
 

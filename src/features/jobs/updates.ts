@@ -1,6 +1,7 @@
 /** What is new of a job since the caller last asked: JobUpdate, the answer of getupdate. */
 import { z } from "zod";
 import type { App, Context } from "../../context.ts";
+import { parseJson } from "../../lib/json.ts";
 import type { Job } from "../../queue/tables.ts";
 import { readFrom, readLogFrom } from "./logs.ts";
 import { JobRecord } from "./records.ts";
@@ -69,7 +70,7 @@ async function compare(app: App, job: Job, seen: Seen): Promise<JobUpdate> {
   if (seen.get_progress && job.progress !== null) update.progress = job.progress;
   if (job.state !== "completed") return update;
   update.completed = true;
-  if (seen.only_result) update.only_result = JSON.parse(job.result ?? "null");
+  if (seen.only_result) update.only_result = parseJson(job.result ?? "null");
   return update;
 }
 

@@ -4,6 +4,7 @@ import { CallerGone, Conflict, Unavailable, WaitTimeout } from "../../errors.ts"
 import type { JobFinished } from "../../events/events.ts";
 import { newJobId } from "../../lib/ids.ts";
 import { perApp } from "../../lib/per-app.ts";
+import { LARGE } from "../../lib/room.ts";
 import { earlyResult } from "../flows/run/early.ts";
 import { jobOfKey, submitOnce } from "./idempotency.ts";
 import { cancelJob } from "./service.ts";
@@ -72,6 +73,7 @@ export async function submitAndWait(
   if (key === undefined) {
     const begin = async () => {
       await submitJob(ctx, submission, asked, how);
+      letGo(submission);
       return undefined;
     };
     return waitFor(ctx, id, { leave: "cancel", early, begin });
@@ -81,9 +83,16 @@ export async function submitAndWait(
     early,
     begin: async () => {
       const known = await submitOnce(ctx, key, submission, asked, how);
+      letGo(submission);
       return known.repeated ? known.id : undefined;
     },
   });
+}
+
+/** Whoever waits for the job holds its submission for as long: large arguments are stored, and need not be. */
+function letGo(submission: Submission): void {
+  if (submission.args.length < LARGE) return;
+  Object.assign(submission, { args: "{}", given: undefined, preprocessor_input: undefined });
 }
 
 /** Waits for the end, or the early result, of a job that somebody else submitted. */

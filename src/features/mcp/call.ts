@@ -3,6 +3,7 @@ import type { WorkspaceContext } from "../../context.ts";
 import { BadRequest, SvcError } from "../../errors.ts";
 import { describeError } from "../../http/respond.ts";
 import { newJobId } from "../../lib/ids.ts";
+import { parseJson } from "../../lib/json.ts";
 import { flowSubmission, type RunOptions, type Submission, scriptSubmission } from "../jobs/submission.ts";
 import { resolveTarget } from "../jobs/target.ts";
 import { refuseWhenFull, submitAndWait } from "../jobs/wait.ts";
@@ -61,11 +62,11 @@ async function toSubmission(
 
 /** A text is told as it is, all else as JSON. */
 function resultText(result: string): string {
-  const value: unknown = result.startsWith('"') ? JSON.parse(result) : undefined;
+  const value: unknown = result.startsWith('"') ? parseJson(result) : undefined;
   return typeof value === "string" ? value : result;
 }
 
 function errorText(result: string): string {
-  const { error } = (JSON.parse(result) ?? {}) as { error?: { name?: unknown; message?: unknown } };
+  const { error } = (parseJson(result) ?? {}) as { error?: { name?: unknown; message?: unknown } };
   return typeof error?.message === "string" ? `${error.name ?? "Error"}: ${error.message}` : result;
 }

@@ -17,6 +17,8 @@ import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv
 import type { WorkspaceContext } from "../../context.ts";
 import { BadRequest } from "../../errors.ts";
 import { readText } from "../../http/input.ts";
+import { parseFields } from "../../lib/json.ts";
+import { refuseDeep } from "../../lib/json-depth.ts";
 import { VERSION } from "../../lib/version.ts";
 import { callTool } from "./call.ts";
 import type { Listener } from "./listen.ts";
@@ -41,8 +43,9 @@ export async function answerAgent(ctx: WorkspaceContext): Promise<Response> {
 }
 
 function parse(text: string): unknown {
+  refuseDeep(text, "the body");
   try {
-    return JSON.parse(text);
+    return parseFields(text);
   } catch (cause) {
     throw new BadRequest(`the body is not JSON: ${(cause as Error).message}`);
   }

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { BadRequest, NotFound } from "../../errors.ts";
 import { checked, readText } from "../../http/input.ts";
 import { type Operation, operation, optional, responds } from "../../http/operation.ts";
+import { parseFields } from "../../lib/json.ts";
 import { checkPath, checkWorkspaceId } from "../../lib/paths.ts";
 import { messagePage } from "../flows/approvals/page.ts";
 import { getVariable } from "../variables/service.ts";
@@ -56,7 +57,7 @@ const ExtraParams = z
   .string()
   .transform((text, ctx) => {
     try {
-      return JSON.parse(text) as unknown;
+      return parseFields(text) as unknown;
     } catch {
       ctx.addIssue({ code: "custom", message: "must be a JSON object of texts" });
       return z.NEVER;

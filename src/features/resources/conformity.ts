@@ -5,6 +5,8 @@
  * Schemas come from users too, so what a check may cost is bounded: regular expressions and formats are not looked at,
  * and what is large, or refers to itself, is not checked.
  */
+
+import { withPlainNumbers } from "../../lib/json.ts";
 import { isReference } from "./interpolate.ts";
 import type { ResourceType } from "./tables.ts";
 
@@ -58,7 +60,7 @@ interface Fault {
 async function faultsOf(schema: Record<string, unknown>, value: unknown): Promise<Fault[] | undefined> {
   try {
     const check = (await validator()).compile(withoutNames(schema));
-    check(value);
+    check(withPlainNumbers(value));
     return (check.errors ?? []).map(({ instancePath, message, params }) => ({
       path: instancePath,
       message: `${message}${params.allowedValues ? `: ${JSON.stringify(params.allowedValues)}` : ""}`,
@@ -102,7 +104,7 @@ function sizeOf(value: unknown): number {
   while (left.length > 0 && size <= MAX_VALUE) {
     const each = left.pop();
     size++;
-    if (typeof each === "object" && each !== null) left.push(...Object.values(each));
+    if (typeof each === "object" && each !== null) for (const inner of Object.values(each)) left.push(inner);
   }
   return size;
 }

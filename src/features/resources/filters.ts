@@ -1,6 +1,7 @@
 /** Filters of the list of resources, as the query says them. */
 import { BadRequest } from "../../errors.ts";
 import { contains, unsearchable } from "../../lib/contains.ts";
+import { isContainer, parseFields } from "../../lib/json.ts";
 
 /** `a, b` → ["a", "b"]; undefined when there is nothing in it */
 export function csv(text: string | undefined): string[] | undefined {
@@ -29,8 +30,8 @@ export function valueFilter(text: string): (value: unknown) => boolean {
 
 function parseObject(text: string): object | undefined {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value : undefined;
+    const value: unknown = parseFields(text);
+    return isContainer(value) ? value : undefined;
   } catch {
     return undefined;
   }

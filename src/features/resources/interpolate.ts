@@ -4,6 +4,8 @@
  * job. They are followed at any depth, in arrays too, and through the resources they lead to.
  */
 import { BadRequest, NotFound } from "../../errors.ts";
+import { MAX_DEPTH_WITHIN, NestedTooDeeply } from "../../lib/json-depth.ts";
+import { replaceInLong } from "../../lib/json-long.ts";
 
 /** What references lead to; who may follow them is decided behind it. */
 export interface References {
@@ -17,8 +19,7 @@ export interface References {
   contextual(name: string): string | undefined;
 }
 
-/** How deep a value may be nested, how many resources may lead to one another, how many references one value may make. */
-const MAX_NESTING = 200;
+/** How many resources may lead to one another, how many references one value may make. */
 const MAX_CHAIN = 20;
 const MAX_REFERENCES = 1_000;
 
@@ -27,6 +28,11 @@ const REFERENCE = /^\$(?:(var|res|encrypted):(.+)|([A-Za-z_]\w*))$/s;
 /** Whether a value is the text of a reference. */
 export function isReference(value: unknown): boolean {
   return typeof value === "string" && REFERENCE.test(value);
+}
+
+/** Whether the string that begins here, in JSON text, may be a reference: whether it begins with a dollar. */
+export function mayBeginReference(json: string, quote: number): boolean {
+  return json.startsWith("$", quote + 1) || json.startsWith("\\u0024", quote + 1);
 }
 
 /** Where a reference stands: `holder[key] === text`. */
@@ -79,6 +85,18 @@ export async function interpolateArguments(
 }
 
 /**
+ * The same for arguments that are too long to be held as a value.
+ * @param args JSON text
+ * @returns JSON text, the same one when nothing was replaced
+ */
+export async function interpolateLong(args: string, references: References): Promise<string> {
+  const walk: Walk = { references, followed: 0 };
+  return replaceInLong(args, mayBeginReference, async (text) =>
+    JSON.stringify(isReference(text) ? await follow(text, { chain: [], argument: "value" }, walk) : text),
+  );
+}
+
+/**
  * Puts what `by` makes of it in the place of each reference in a value that nobody else holds.
  * @param by is told the text, and where it stands: `db.hosts[1]`
  * @returns whether anything was replaced
@@ -112,7 +130,7 @@ function slotsOf(value: object): Slot[] {
 }
 
 function collect(holder: object, slots: Slot[], at: string, depth: number): void {
-  if (depth > MAX_NESTING) throw new BadRequest(`the value is nested more than ${MAX_NESTING} levels deep`);
+  if (depth > MAX_DEPTH_WITHIN) throw new NestedTooDeeply("the value");
   const inArray = Array.isArray(holder);
   for (const [key, inner] of Object.entries(holder)) {
     if (!isReference(inner) && (typeof inner !== "object" || inner === null)) continue;

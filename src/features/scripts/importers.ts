@@ -3,6 +3,7 @@ import { and, asc, eq, inArray } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import type { Reader, Tx } from "../../database/database.ts";
 import { newJobId } from "../../lib/ids.ts";
+import { parseFields } from "../../lib/json.ts";
 import { insertJob } from "../../queue/driver.ts";
 import type { Job } from "../../queue/tables.ts";
 import { flows } from "../flows/tables.ts";
@@ -177,5 +178,5 @@ async function queueRelock(
 
 /** Why a job locks a version again that has been locked before; undefined for a first lock. */
 export function relockReason({ args }: Pick<Job, "args">): string | undefined {
-  return (JSON.parse(args) as { relock?: string }).relock;
+  return (parseFields(args) as { relock?: string }).relock;
 }

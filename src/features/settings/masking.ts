@@ -1,5 +1,6 @@
 /** Secrets inside settings: hidden where settings are shown, and put back where a shown setting comes in again. */
 import { BadRequest } from "../../errors.ts";
+import { isContainer } from "../../lib/json.ts";
 import type { Definition } from "./keys.ts";
 
 /** What stands for a secret. */
@@ -85,7 +86,7 @@ function at(
   way: string,
 ): unknown {
   if (path.length === 0) return typeof value === "string" && value !== "" ? change(value, way) : value;
-  if (typeof value !== "object" || value === null) return value;
+  if (!isContainer(value)) return value;
   const [name, ...rest] = path as [string, ...string[]];
   const inside = (inner: unknown, step: string) => at(rest, inner, change, `${way}.${step}`);
   if (Array.isArray(value)) {

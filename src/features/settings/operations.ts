@@ -82,7 +82,7 @@ async function settle(ctx: UserContext, key: string, given: unknown): Promise<un
   if (!definitionOf(key)) refuseProcessSetting(key);
   const value = check(key, unmasked(key, definitionOf(key), given, app.settings.find(key).value));
   try {
-    await MEANT[key as SettingKey]?.(app, value as string);
+    if (Object.hasOwn(MEANT, key)) await MEANT[key as SettingKey]!(app, value as string);
   } catch (cause) {
     if (!(cause instanceof SvcError)) throw cause;
     const { hint } = cause;

@@ -11,6 +11,7 @@ import type { App } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { BadRequest } from "../../errors.ts";
 import { newJobId } from "../../lib/ids.ts";
+import { parseFields } from "../../lib/json.ts";
 import { createPeriodicTask } from "../../loops/periodic-task.ts";
 import type { Service } from "../../loops/start-stop.ts";
 import { seal, unseal } from "../workspaces/secrets.ts";
@@ -168,7 +169,7 @@ function readRow(
     return undefined;
   }
   try {
-    return { text: row.value, value: check(row.key, JSON.parse(plain)) };
+    return { text: row.value, value: check(row.key, parseFields(plain)) };
   } catch (cause) {
     app.log.error(
       { setting: row.key, error: String(cause) },
@@ -207,7 +208,7 @@ function readEnvironment(environment: Record<string, string | undefined>): Map<s
 function toValue(key: string, text: string): unknown {
   if (definitionOf(key)!.schema.safeParse(text).success) return text;
   try {
-    return JSON.parse(text);
+    return parseFields(text);
   } catch {
     return text;
   }

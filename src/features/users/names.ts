@@ -17,6 +17,7 @@ import { variables } from "../variables/tables.ts";
 import { webhookEndpoints } from "../webhooks/tables.ts";
 import { websocketTriggers } from "../websocket-triggers/tables.ts";
 import { workspaceSettings } from "../workspaces/tables.ts";
+import type { Follow } from "./moved-paths.ts";
 
 /** Any table with a path. The columns they have in common are those of a draft. */
 type Items = typeof drafts;
@@ -69,7 +70,7 @@ const MADE_BY: AnyColumn[] = [
 ];
 
 /** JSON that mentions paths: where it stands, what tells its rows apart, and how it is read. */
-const TEXTS: { text: AnyColumn; key: AnyColumn; read: Exclude<keyof Follow, "path"> }[] = [
+const TEXTS: { text: AnyColumn; key: AnyColumn; read: keyof Follow }[] = [
   { text: flowVersions.value, key: flowVersions.id, read: "flow" },
   { text: appVersions.value, key: appVersions.id, read: "flow" },
   { text: drafts.value, key: drafts.path, read: "flow" },
@@ -180,43 +181,4 @@ export async function moveTexts(tx: Tx, workspace_id: string, from: string, foll
 /** Whether a text, or JSON as it is stored, holds another text. */
 export function mentions(column: AnyColumn, text: string): SQL {
   return sql`replace(${column}, ${text}, '') <> ${column}`;
-}
-
-/** Rewrites what mentions paths below `u/<from>/` to mention `u/<to>/`. Both are usernames: no character needs escaping. */
-export interface Follow {
-  /** JSON text: references such as `$var:u/ann/key`, wherever a string begins with one. */
-  references: (json: string) => string;
-  /** JSON text of a flow: references, the paths of its steps, and paths in quotes inside of expressions. */
-  flow: (json: string) => string;
-  /** JSON text whose texts are paths or references, or say `script/u/ann/x`: settings, secrets of signatures. */
-  names: (json: string) => string;
-  /** JSON text of an app's policy: what its components run, as whom, with which inputs. */
-  policy: (json: string) => string;
-  path: (text: string) => string;
-}
-
-export function follow(from: string, to: string): Follow {
-  // A slash may be escaped in JSON (RFC 8259 §7), as some languages do.
-  const below = `u\\\\?/${from}\\\\?/`;
-  const reference = new RegExp(`(?<!\\\\)"(\\$(?:var|jsonvar|res):)${below}`, "g");
-  const step = new RegExp(`(?<!\\\\)("path"\\s*:\\s*")${below}`, "g");
-  const expression = /(?<!\\)"(?:expr|skip_expr)"\s*:\s*"(?:[^"\\]|\\.)*"/g;
-  const quoted = new RegExp(`(\\\\"|'|\`)((?:\\$(?:var|jsonvar|res):)?)${below}`, "g");
-  const references = (json: string) => json.replace(reference, `"$1u/${to}/`);
-  const prefix = `u/${from}/`;
-  const named = new RegExp(`(?<!\\\\)"((?:script/|flow/|\\$(?:var|jsonvar|res):)?)${below}`, "g");
-  const component = new RegExp(`(?<!\\\\)("(?:[^"\\\\]*:)?(?:script|flow)/)${below}`, "g");
-  return {
-    references,
-    flow: (json) =>
-      references(json)
-        .replace(step, `$1u/${to}/`)
-        .replace(expression, (text) => text.replace(quoted, `$1$2u/${to}/`)),
-    names: (json) => json.replace(named, `"$1u/${to}/`),
-    policy: (json) =>
-      references(json)
-        .replace(component, `$1u/${to}/`)
-        .replaceAll(`"on_behalf_of":"u/${from}"`, `"on_behalf_of":"u/${to}"`),
-    path: (text) => (text.startsWith(prefix) ? `u/${to}/${text.slice(prefix.length)}` : text),
-  };
 }

@@ -16,6 +16,7 @@ import type { App, UserContext } from "../../context.ts";
 import { startsWith } from "../../database/conditions.ts";
 import type { Tx } from "../../database/database.ts";
 import { BadRequest } from "../../errors.ts";
+import { parseFields } from "../../lib/json.ts";
 import { checkEmail, checkUsername } from "../../lib/paths.ts";
 import { jobs } from "../../queue/tables.ts";
 import { renameName } from "../acls/names.ts";
@@ -31,16 +32,8 @@ import { retireChildren } from "../workers/children.ts";
 import { forgetMembers } from "../workspaces/members.ts";
 import { workspaceMembers, workspaces } from "../workspaces/tables.ts";
 import { keepName } from "./departure.ts";
-import {
-  anyPathBelow,
-  type Follow,
-  follow,
-  mentions,
-  moved,
-  movePaths,
-  moveTexts,
-  renameMakers,
-} from "./names.ts";
+import { type Follow, follow } from "./moved-paths.ts";
+import { anyPathBelow, mentions, moved, movePaths, moveTexts, renameMakers } from "./names.ts";
 import { getUser, refuseTakenUsername } from "./service.ts";
 import { forgetIdentity } from "./sessions.ts";
 import { users } from "./tables.ts";
@@ -124,14 +117,14 @@ async function listenAnew(app: App, tx: Tx, { workspace_id, to }: Renaming): Pro
 }
 
 /** Where the workspace keeps its files. */
-async function moveStorage(tx: Tx, { workspace_id }: Renaming, { references, path }: Follow): Promise<void> {
+async function moveStorage(tx: Tx, { workspace_id }: Renaming, { storage }: Follow): Promise<void> {
   const [workspace] = await tx
     .select({ storage: workspaces.large_file_storage })
     .from(workspaces)
     .where(eq(workspaces.id, workspace_id));
   if (!workspace?.storage) return;
-  const large_file_storage = JSON.parse(references(JSON.stringify(workspace.storage)), (name, value) =>
-    name === "s3_resource_path" && typeof value === "string" ? path(value) : value,
+  const large_file_storage = parseFields(
+    storage(JSON.stringify(workspace.storage)),
   ) as typeof workspace.storage;
   await tx.update(workspaces).set({ large_file_storage }).where(eq(workspaces.id, workspace_id));
 }
@@ -164,10 +157,15 @@ async function moveRuns(tx: Tx, renaming: Renaming, { flow, references }: Follow
       .set({ concurrency_key: moved(jobs.concurrency_key, key(before), key(after)) })
       .where(and(unfinished, startsWith(jobs.concurrency_key, key(before))));
   }
+  // Arguments stand as they were sent: what is a reference may be spelled with escapes.
+  const mayRefer = or(mentions(jobs.args, '"$'), mentions(jobs.args, "\\u0024"));
+  const maySayOtherwise = and(mentions(jobs.args, "\\"), mayRefer);
   const mentioning = await tx
     .select({ id: jobs.id, args: jobs.args, raw_flow: jobs.raw_flow })
     .from(jobs)
-    .where(and(unfinished, or(mentions(jobs.args, before), mentions(jobs.raw_flow, before))));
+    .where(
+      and(unfinished, or(mentions(jobs.args, before), mentions(jobs.raw_flow, before), maySayOtherwise)),
+    );
   for (const { id, args, raw_flow } of mentioning) {
     await tx
       .update(jobs)

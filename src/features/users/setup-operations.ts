@@ -2,6 +2,7 @@ import { z } from "zod";
 import { InvalidInput } from "../../errors.ts";
 import { checked, readText } from "../../http/input.ts";
 import { type Operation, operation, responds } from "../../http/operation.ts";
+import { parseFields } from "../../lib/json.ts";
 import { withCookies } from "./answers.ts";
 import { loginCookies } from "./cookies.ts";
 import { checkSetupToken, completeSetup, donePage, setupPage } from "./setup.ts";
@@ -64,7 +65,7 @@ async function readForm(request: Request): Promise<z.output<typeof SetupForm>> {
     >;
   }
   try {
-    return checked("body", SetupForm, JSON.parse(text)) as z.output<typeof SetupForm>;
+    return checked("body", SetupForm, parseFields(text)) as z.output<typeof SetupForm>;
   } catch (cause) {
     if (cause instanceof SyntaxError) throw new InvalidInput(`the body is not JSON: ${cause.message}`);
     throw cause;

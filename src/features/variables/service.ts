@@ -5,6 +5,7 @@ import { type Reader, statement, type Tx } from "../../database/database.ts";
 import { sql } from "../../database/kit.ts";
 import { BadRequest, Forbidden, NotFound, Unauthorized } from "../../errors.ts";
 import { toWindow } from "../../http/operation.ts";
+import { parseFields } from "../../lib/json.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { ownAccount } from "../oauth/accounts.ts";
 import { withFreshToken } from "../oauth/refresh.ts";
@@ -70,7 +71,8 @@ async function find(ctx: WorkspaceContext, db: Reader, path: string): Promise<Va
     is_secret: Boolean(raw.is_secret),
     is_oauth: Boolean(raw.is_oauth),
     expires_at: expires_at === null ? null : new Date(expires_at),
-    extra_perms: typeof extra_perms === "string" ? JSON.parse(extra_perms) : extra_perms,
+    extra_perms:
+      typeof extra_perms === "string" ? (parseFields(extra_perms) as Record<string, boolean>) : extra_perms,
   };
   return row.expires_at !== null && row.expires_at <= ctx.app.clock() ? undefined : row;
 }

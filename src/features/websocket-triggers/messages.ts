@@ -5,6 +5,7 @@ import type { Tx } from "../../database/database.ts";
 import type { JobFinished } from "../../events/events.ts";
 import { contains } from "../../lib/contains.ts";
 import { newJobId } from "../../lib/ids.ts";
+import { isJsonObject, parseFields } from "../../lib/json.ts";
 import { asSent, runnerOf } from "../jobs/caller-references.ts";
 import { preprocessorOf, takesEvent } from "../jobs/preprocessor-input.ts";
 import { runnableSubmission } from "../jobs/submission.ts";
@@ -41,11 +42,11 @@ export function passes(filters: readonly MessageFilter[], message: string): bool
   if (filters.length === 0) return true;
   let value: unknown;
   try {
-    value = JSON.parse(message);
+    value = parseFields(message);
   } catch {
     return false;
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  if (!isJsonObject(value)) return false;
   const fields = value as Record<string, unknown>;
   return filters.every(({ key, value: part }) => Object.hasOwn(fields, key) && contains(fields[key], part));
 }

@@ -1,3 +1,4 @@
+import { parseFields } from "../../lib/json.ts";
 import { databaseParameter } from "../sql/comments.ts";
 import {
   type Parameter,
@@ -56,7 +57,7 @@ function variablesOf(text: string): Parameter[] {
 /** The server knows its own defaults: they are shown, not sent. */
 function defaultOf(text: string): Schema {
   try {
-    return { default: JSON.parse(text) };
+    return { default: parseFields(text) };
   } catch {
     return { default: text };
   }

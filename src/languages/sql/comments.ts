@@ -9,6 +9,7 @@
  * MySQL's placeholders are `?`, declared in their order, or `:name`; SQLite takes all of these.
  */
 import { BadRequest } from "../../errors.ts";
+import { parseFields } from "../../lib/json.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { type Parameter, type Schema, SyntaxFault } from "../types.ts";
 import type { Dialect } from "./statements.ts";
@@ -106,7 +107,7 @@ function defaultOf(text: string, type: string, fault: (message: string) => Error
   const { type: kind } = schemaOf(type);
   if (kind === "string") return /^'(.*)'$|^"(.*)"$/.test(text) ? text.slice(1, -1) : text;
   try {
-    return JSON.parse(text.toLowerCase() === text || kind !== "boolean" ? text : text.toLowerCase());
+    return parseFields(text.toLowerCase() === text || kind !== "boolean" ? text : text.toLowerCase());
   } catch {
     throw fault(`the default ${text} is no ${String(kind ?? "JSON")}`);
   }

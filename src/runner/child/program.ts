@@ -9,6 +9,7 @@ import type { JobError, ParameterBinding } from "../types.ts";
 import { become } from "./become.ts";
 import { send } from "./channel.ts";
 import { toError } from "./error.ts";
+import { parseExactly } from "./exact.ts";
 import { emptyFolder, hasFiles } from "./folder.ts";
 import { markEnd } from "./output.ts";
 import { drain, isStream, toJson } from "./result.ts";
@@ -121,7 +122,7 @@ async function call(message: Run, outcome: Partial<Done>): Promise<void> {
     outcome.preprocessed_args = text;
     text = await withoutReferences(text);
   }
-  const args = JSON.parse(text) as Record<string, unknown>;
+  const args = argumentsOf(text, version);
   const main = functionNamed(module, message.entrypoint);
   const began = performance.now();
   let value = main(...bind(version.parameters, args));
@@ -131,6 +132,11 @@ async function call(message: Run, outcome: Partial<Done>): Promise<void> {
     : toJson(value, message.max_result);
   // Asking the system costs more than a short job does.
   if (performance.now() - began > 50) outcome.mem_peak_kb = process.resourceUsage().maxRSS;
+}
+
+/** A query hands on what it is given; code reckons with it. */
+function argumentsOf(text: string, { source }: Load): Record<string, unknown> {
+  return (source === undefined ? JSON.parse(text) : parseExactly(text)) as Record<string, unknown>;
 }
 
 /** @returns main's arguments as JSON text: what is stored of them is what main is given */

@@ -4,6 +4,7 @@ import type { App, Context, WorkspaceContext } from "../../../context.ts";
 import { BadRequest, Conflict, Forbidden } from "../../../errors.ts";
 import type { FrameState } from "../../../flow-engine/state.ts";
 import type { Audit } from "../../../http/operation.ts";
+import { parseJson } from "../../../lib/json.ts";
 import { isFrame } from "../../../queue/states.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
 import { asCallerReads, asSent, hasOtherRights } from "../../jobs/caller-references.ts";
@@ -76,8 +77,8 @@ async function asGiven(ctx: Context, flow: Runner, value: unknown): Promise<unkn
   const { identity, member } = ctx.caller;
   if (identity && !hasOtherRights(identity, flow)) return value;
   const json = JSON.stringify(value);
-  if (!identity || !member) return JSON.parse(await asSent(ctx.app, flow, json));
-  return JSON.parse(await asCallerReads({ ...ctx, caller: { identity, member } }, flow, json));
+  if (!identity || !member) return parseJson(await asSent(ctx.app, flow, json));
+  return parseJson(await asCallerReads({ ...ctx, caller: { identity, member } }, flow, json));
 }
 
 /** Whoever is logged in; a link that was made for somebody says so itself. */

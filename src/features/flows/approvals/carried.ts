@@ -8,6 +8,7 @@ import type { App, WorkspaceContext } from "../../../context.ts";
 import { SvcError } from "../../../errors.ts";
 import type { FrameState, ModuleState } from "../../../flow-engine/state.ts";
 import type { FlowModule } from "../../../flow-engine/types.ts";
+import { parseJson } from "../../../lib/json.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
 import { getJob } from "../../jobs/service.ts";
 import type { Submission } from "../../jobs/submission.ts";
@@ -62,11 +63,11 @@ async function isSameRun(ctx: WorkspaceContext, old: Job, next: Submission): Pro
   if (old.permissioned_as !== permissioned_as || old.email !== email || old.started_by !== started_by) {
     return false;
   }
-  if (!isDeepStrictEqual(JSON.parse(next.args), JSON.parse(old.args))) return false;
+  if (!isDeepStrictEqual(parseJson(next.args), parseJson(old.args))) return false;
   const { version, value } = next.flow!;
   if (version !== undefined || old.flow_version !== null) return version === old.flow_version;
   const before = await frameOf(ctx.app, old);
-  return isDeepStrictEqual(JSON.parse(JSON.stringify(value)), before?.flow.value);
+  return isDeepStrictEqual(parseJson(JSON.stringify(value)), before?.flow.value);
 }
 
 async function mayAnswerAll(ctx: WorkspaceContext, step_jobs: readonly string[]): Promise<boolean> {

@@ -1,5 +1,6 @@
 /** The form of an approval, out of the JSON Schema in `resume_form`: its fields, and what a browser sends of them. */
 import { InvalidInput } from "../../../errors.ts";
+import { isJsonObject, parseJson } from "../../../lib/json.ts";
 
 export interface Field {
   name: string;
@@ -99,14 +100,14 @@ function choiceOf({ label, options }: Field, text: string): unknown {
 
 function jsonOf({ label }: Field, text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (cause) {
     throw new InvalidInput(`${label}: must be JSON: ${(cause as Error).message}`);
   }
 }
 
 export function objectOf(value: unknown): Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+  return isJsonObject(value) ? value : {};
 }
 
 function textOf(value: unknown): string | undefined {

@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { Context } from "../../../context.ts";
 import { NotFound } from "../../../errors.ts";
 import { type Operation, operation, responds } from "../../../http/operation.ts";
+import { parseJson } from "../../../lib/json.ts";
 import { isFrame } from "../../../queue/states.ts";
 import { decodePayload } from "../../jobs/arguments.ts";
 import { JobRecord, toldTo, toRecord } from "../../jobs/records.ts";
@@ -105,7 +106,7 @@ function byLink<const V extends "resume" | "cancel">(verb: V, approved: boolean)
       query: ApproverQuery.extend({ payload: z.string().optional() }),
       run: (ctx, { query, ...link }) => {
         const text = decodePayload(query.payload);
-        const value: unknown = text === "" ? null : JSON.parse(text);
+        const value: unknown = text === "" ? null : parseJson(text);
         return answerLink(ctx, link as unknown as Link, query, { approved, value });
       },
     }),

@@ -5,6 +5,7 @@ import { InvalidInput, SvcError, Unauthorized } from "../../../errors.ts";
 import { readText } from "../../../http/input.ts";
 import { type Operation, operation, responds } from "../../../http/operation.ts";
 import { describeError } from "../../../http/respond.ts";
+import { parseFields } from "../../../lib/json.ts";
 import { approversOf } from "../run/status.ts";
 import { answer, RESUMES } from "./answer.ts";
 import { type Asked, askedBy, lateness, requireMayAnswer, requireMaySee } from "./asked.ts";
@@ -54,7 +55,7 @@ async function asPage(work: () => Promise<Response>): Promise<Response> {
 
 /** What the step returned, as far as it is meant for the page. */
 function resultOf({ job }: Asked): Record<string, unknown> {
-  return job.status === "success" ? objectOf(JSON.parse(job.result ?? "null")) : {};
+  return job.status === "success" ? objectOf(parseFields(job.result ?? "null")) : {};
 }
 
 function formOf(asked: Asked): Field[] {

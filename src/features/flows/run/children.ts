@@ -3,6 +3,7 @@ import type { App } from "../../../context.ts";
 import { NotFound } from "../../../errors.ts";
 import type { Step } from "../../../flow-engine/state.ts";
 import type { FlowModule } from "../../../flow-engine/types.ts";
+import { refuseDeep } from "../../../lib/json-depth.ts";
 import type { JobKind } from "../../../queue/states.ts";
 import type { Job } from "../../../queue/tables.ts";
 import { interpolate } from "../../jobs/interpolate.ts";
@@ -100,6 +101,7 @@ export type Leaf =
 export async function leafRow(app: App, run: FlowRun, frame: LiveFrame, step: RunStep): Promise<Leaf> {
   const { leaf, index, args } = step;
   const text = JSON.stringify(args ?? null);
+  refuseDeep(text, "what the step is given");
   const row = childRow(app, run, frame, {
     id: step.job,
     kind: "flowscript",

@@ -3,6 +3,8 @@ import type { App } from "../../../context.ts";
 import { SvcError } from "../../../errors.ts";
 import type { FrameEvent, Step } from "../../../flow-engine/state.ts";
 import { initialState, transition } from "../../../flow-engine/transition.ts";
+import { isJsonObject, parseJson } from "../../../lib/json.ts";
+import { refuseDeep } from "../../../lib/json-depth.ts";
 import type { Job } from "../../../queue/tables.ts";
 import { cachedResult } from "../../jobs/cached-results.ts";
 import { canceledResult } from "../../jobs/canceled.ts";
@@ -98,8 +100,8 @@ async function carryOut(move: Drive, frame: LiveFrame, step: Step): Promise<void
     case "early":
       return plan.early(frame, (await endResult(move, step)).result);
     case "input": {
-      const input: unknown = JSON.parse(await resultText(app, run, step.result));
-      frame.flow.input = isObject(input) ? input : { body: input };
+      const input: unknown = parseJson(await resultText(app, run, step.result));
+      frame.flow.input = isJsonObject(input) ? input : { body: input };
       plan.newInput(frame, JSON.stringify(frame.flow.input));
       todo.push({ frame, event: { type: "start" } });
       return;
@@ -136,7 +138,9 @@ async function endResult(
 ): Promise<{ status: "success" | "failure" | "skipped"; result: string }> {
   const status = step.type === "end" ? step.status : "success";
   try {
-    return { status, result: await resultText(app, run, step.result) };
+    const result = await resultText(app, run, step.result);
+    refuseDeep(result, "the flow's result");
+    return { status, result };
   } catch (cause) {
     if (!(cause instanceof SvcError)) throw cause;
     return { status: "failure", result: errorText(cause) };
@@ -168,10 +172,6 @@ function cancelModule({ run, plan, todo }: Drive, frame: LiveFrame, module: stri
     } as const;
     todo.push({ frame, event });
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 async function begin(move: Drive, frame: LiveFrame, step: RunStep): Promise<void> {

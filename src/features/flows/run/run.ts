@@ -9,6 +9,7 @@ import { Internal } from "../../../errors.ts";
 import { modulesOf } from "../../../flow-engine/launch.ts";
 import type { Body, Frame, FrameState, Iter } from "../../../flow-engine/state.ts";
 import type { FlowModule, FlowValue } from "../../../flow-engine/types.ts";
+import { parseFields, parseJson } from "../../../lib/json.ts";
 import { isFrame, type JobStatus } from "../../../queue/states.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
 import { type FlowResume, flowFrames, flowItems } from "../tables.ts";
@@ -189,7 +190,7 @@ export async function reviveFrame(app: App, job: Job, parent: LiveFrame | undefi
   };
   if (job.kind === "flownode") {
     if (!parent) throw new Internal(`job ${job.id} runs inside a flow that does not run`);
-    const { module, body, iter } = JSON.parse(job.flow_body ?? "null") as StoredBody;
+    const { module, body, iter } = parseJson(job.flow_body ?? "null") as StoredBody;
     return {
       ...common,
       flow: parent.flow,
@@ -214,9 +215,9 @@ export async function reviveFrame(app: App, job: Job, parent: LiveFrame | undefi
  * request as `event`, or the arguments and `wm_trigger`.
  */
 export function calledWith({ args, preprocessor_input, preprocessed, trigger_kind }: Job): LiveFlow["input"] {
-  const input = JSON.parse(args);
+  const input = parseJson(args) as Record<string, unknown>;
   if (preprocessed || preprocessor_input === null) return input;
-  return { ...input, wm_trigger: { kind: trigger_kind }, ...JSON.parse(preprocessor_input) };
+  return { ...input, wm_trigger: { kind: trigger_kind }, ...(parseJson(preprocessor_input) as object) };
 }
 
 /** An iteration or a branch of a module. The flow's early return may stand in a branch, which runs once. */
@@ -227,6 +228,6 @@ export function innerFrame({ flow, frame }: LiveFrame, module: string, body: Bod
 }
 
 async function runValueOf(app: App, job: Job): Promise<FlowValue> {
-  if (job.raw_flow !== null) return JSON.parse(job.raw_flow) as FlowValue;
+  if (job.raw_flow !== null) return parseFields(job.raw_flow) as FlowValue;
   return flowValueOf(app, job.workspace_id, job.flow_version ?? 0);
 }

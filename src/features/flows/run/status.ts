@@ -4,6 +4,7 @@ import type { z } from "zod";
 import type { App } from "../../../context.ts";
 import type { ApprovalConditions, FrameState, ModuleState } from "../../../flow-engine/state.ts";
 import type { FlowModule } from "../../../flow-engine/types.ts";
+import { parseFields } from "../../../lib/json.ts";
 import { isFrame } from "../../../queue/states.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
 import { flowFrames, flowUserStates } from "../tables.ts";
@@ -62,7 +63,7 @@ export async function flowFacts(
   return {
     flow_status: await flowStatus(app, job),
     suspend: await awaitedEvents(app, job),
-    ...(job.raw_flow === null ? {} : { raw_flow: JSON.parse(job.raw_flow) }),
+    ...(job.raw_flow === null ? {} : { raw_flow: parseFields(job.raw_flow) }),
   };
 }
 

@@ -9,6 +9,7 @@ import { BadRequest } from "../../../errors.ts";
 import type { FrameEvent, FrameState, ModuleState } from "../../../flow-engine/state.ts";
 import type { FlowModule, FlowValue } from "../../../flow-engine/types.ts";
 import { newJobId } from "../../../lib/ids.ts";
+import { parseFields } from "../../../lib/json.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
 import { flowFrames, flowItems } from "../tables.ts";
 
@@ -51,7 +52,7 @@ export function storedPoint(restarted_from: RestartPoint): string {
 /** Where a flow's job begins, when that is not at its first step. */
 export function pointOf({ kind, flow_body }: Job): RestartPoint | undefined {
   if (kind === "flownode" || flow_body === null) return undefined;
-  return (JSON.parse(flow_body) as { restarted_from?: RestartPoint }).restarted_from;
+  return (parseFields(flow_body) as { restarted_from?: RestartPoint }).restarted_from;
 }
 
 /**

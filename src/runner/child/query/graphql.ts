@@ -1,5 +1,6 @@
 /** Sends a GraphQL operation to the endpoint that a resource names. The result is its `data`. */
 import type { ParameterBinding } from "../../types.ts";
+import { parseExactly } from "../exact.ts";
 import { argumentOf, type Query, QueryError, resourceOf, without } from "./query.ts";
 
 /** Most of an answer that is no GraphQL which an error repeats. */
@@ -73,7 +74,7 @@ function dataOf({ status, text }: GraphqlAnswer, { bearer_token }: Record<string
 
 function parse(text: string): { data?: unknown; errors?: Fault[] } | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseExactly(text);
     return typeof value === "object" && value !== null ? value : undefined;
   } catch {
     return undefined;

@@ -2,6 +2,7 @@
 import { Database } from "bun:sqlite";
 import { type Statement, splitStatements } from "../../../languages/sql/statements.ts";
 import type { ParameterBinding } from "../../types.ts";
+import { bigIntegerOf } from "../exact.ts";
 import { argumentOf, chosenRows, type Query, QueryError } from "./query.ts";
 import { openDatabaseFile } from "./sqlite-files.ts";
 import { isBytes, toPlainRow } from "./values.ts";
@@ -77,7 +78,7 @@ function linesBefore(text: string, message: string): number {
 
 function toSqlite(value: unknown, type: string): Value {
   if (value === undefined || value === null) return null;
-  if (typeof value === "object" || /^json/.test(type)) return JSON.stringify(value);
+  if (typeof value === "object" || /^json/.test(type)) return bigIntegerOf(value) ?? JSON.stringify(value);
   if (typeof value === "boolean") return value ? 1 : 0;
   if (isBytes(type)) return new Uint8Array(Buffer.from(String(value), "base64"));
   return typeof value === "number" ? value : String(value);

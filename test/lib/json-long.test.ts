@@ -1,0 +1,75 @@
+/** Long JSON is taken for JSON exactly where JSON.parse takes it, and its strings are found where they are. */
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { checkLong, replaceInLong } from "../../src/lib/json-long.ts";
+
+const isJson = (text: string) => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+const isTaken = (text: string) =>
+  checkLong(text).then(
+    () => true,
+    () => false,
+  );
+
+test("what JSON.parse takes, and nothing else", async () => {
+  const fixed = [
+    "",
+    " ",
+    "-",
+    "01",
+    "1.",
+    ".5",
+    "1e",
+    "-0",
+    "1e+5",
+    "[1,]",
+    "[,]",
+    "{}",
+    '{"a"}',
+    '{"a":1,}',
+    "[]]",
+    "nul",
+    "truee",
+    '"\\u12G4"',
+    '"\\x"',
+    '"\n"',
+    "\u00a0[]",
+    "\v[]",
+    '{"a":[{}]} ',
+    "[1 2]",
+    '{"a" :\t1}',
+    "{1:2}",
+  ];
+  for (const text of fixed) expect([text, await isTaken(text)]).toEqual([text, isJson(text)]);
+  const broken = fc
+    .tuple(fc.json(), fc.nat(), fc.constantFrom("", ",", "]", "}", '"', "1", "\\", ":", " ", "e"))
+    .map(
+      ([text, at, what]) =>
+        text.slice(0, at % (text.length + 1)) + what + text.slice((at + 1) % (text.length + 1)),
+    );
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(fc.json(), broken), async (text) => (await isTaken(text)) === isJson(text)),
+    { numRuns: 2_000 },
+  );
+});
+
+test("strings that are values are replaced, however they are spelled, and nothing else is", async () => {
+  const text = String.raw`{"$a":"$b","c":["\u0024d",1.0,"e$",{"f":"\"$g"}]}`;
+  const seen: string[] = [];
+  const after = await replaceInLong(
+    text,
+    (all, start) => all.startsWith("$", start + 1) || all.startsWith("\\u0024", start + 1),
+    async (value) => {
+      seen.push(value);
+      return "[0]";
+    },
+  );
+  expect(seen).toEqual(["$b", "$d"]);
+  expect(after).toBe(String.raw`{"$a":[0],"c":[[0],1.0,"e$",{"f":"\"$g"}]}`);
+});
