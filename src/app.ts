@@ -19,6 +19,7 @@ import { operations } from "./features/index.ts";
 import { createCaretaker } from "./features/instance/caretaker.ts";
 import { followOtherServers } from "./features/jobs/elsewhere.ts";
 import { endWaits } from "./features/jobs/wait.ts";
+import { holdUnfinished } from "./features/resumable/service.ts";
 import { pythonIndexOf } from "./features/settings/python-index.ts";
 import { openSettings } from "./features/settings/store.ts";
 import { createJobTokens } from "./features/tokens/job-tokens.ts";
@@ -49,6 +50,7 @@ import { recoverFromSetBack } from "./worker/clock-set-back.ts";
 import { createHandlerCaller } from "./worker/handlers.ts";
 import { createFilePruner, createPruner } from "./worker/pruner.ts";
 import { createRescuer } from "./worker/rescuer.ts";
+import { createResumer } from "./worker/resumer.ts";
 import { createScheduler } from "./worker/scheduler.ts";
 import { createTokenNotifier } from "./worker/token-expiry.ts";
 import { createWebhookSender } from "./worker/webhook-sender.ts";
@@ -173,6 +175,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
     await parts.start("token use", createTokenUse(app));
     await parts.start("usage", createUsage(app));
 
+    await holdUnfinished(app);
     if (role !== "none") {
       await app.runner.start();
       parts.add("runner", () => app.runner.stop());
@@ -214,6 +217,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
         await parts.start("leadership", leadership);
       }
       clock.onSetBack((by_ms) => recoverFromSetBack(app, by_ms));
+      await parts.start("resumer", createResumer(app));
       await setInstanceWebhook(app, config.instance_events_webhook);
       await parts.start("pruner", createPruner(app));
       await parts.start("scheduler", createScheduler(app));

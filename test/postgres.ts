@@ -17,7 +17,8 @@ try {
       ...(given.every((argument) => argument.startsWith("-")) ? everything : []),
     ],
     {
-      env: { ...process.env, DATABASE_URL: postgres.url },
+      // A write may be done again on PostgreSQL: here each is.
+      env: { ...process.env, DATABASE_URL: postgres.url, SVC_TEST_REHEARSE_WRITES: "1" },
       stdio: ["ignore", "inherit", "inherit"],
     },
   );

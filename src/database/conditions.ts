@@ -7,6 +7,13 @@ export function startsWith(column: AnyColumn, text: string): SQL {
   return sql`substr(${column}, 1, ${[...text].length}) = ${text}`;
 }
 
+/** As `startsWith`, of the end. */
+export function endsWith(column: AnyColumn, text: string): SQL {
+  const { length } = [...text];
+  // A shorter one is another text from wherever it is read.
+  return sql`(length(${column}) >= ${length} AND substr(${column}, length(${column}) - ${length - 1}) = ${text})`;
+}
+
 /** Case-sensitive; `*` stands for any text, every other character for itself. */
 export function matches(value: AnyColumn | SQL, pattern: string): SQL {
   if (dialect === "sqlite") return sql`${value} GLOB ${pattern.replace(/[[?]/g, "[$&]")}`;
@@ -31,11 +38,11 @@ export function textsOf(list: AnyColumn | Placeholder, name: string): SQL {
 }
 
 /**
- * A condition on rows that another index leads to. PostgreSQL would read all that an index knows of this one as well, to
- * see which rows are in both.
+ * A condition on rows that another index leads to: no index is looked for that knows of this one. PostgreSQL would read all
+ * that it knows as well, to see which rows are in both; SQLite might take it for the better way.
  */
 export function apart(condition: SQL): SQL {
-  return dialect === "sqlite" ? condition : sql`(${condition}) IS TRUE`;
+  return sql`(${condition}) IS TRUE`;
 }
 
 /** Whether a text stands anywhere in the column, every character of it literal. */

@@ -35,7 +35,8 @@ export async function connect(options: ConnectOptions): Promise<Database> {
     const { database_url, max_connections, lease_s } = options;
     checkPostgresUrl(database_url!, "DATABASE_URL");
     const most = lease_s === undefined ? {} : { max_pause_ms: lease_s * 1000 };
-    return openPostgres({ url: database_url!, max_connections, ...most });
+    const rehearse = process.env.SVC_TEST_REHEARSE_WRITES === "1";
+    return openPostgres({ url: database_url!, max_connections, rehearse, ...most });
   }
   mkdirSync(options.data_dir, { recursive: true, mode: 0o700 });
   refuseMoved(options.data_dir);

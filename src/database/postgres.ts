@@ -41,6 +41,11 @@ export interface PostgresOptions {
    * cut off in the middle of one holds locks that nobody else gets past. Absent: for as long as it likes.
    */
   max_pause_ms?: number;
+  /**
+   * For tests: each write is done twice, the first time for nothing. Whatever does something beside its transaction, or
+   * counts on being run once, shows.
+   */
+  rehearse?: boolean;
 }
 
 /** What the database's own list of connections calls those of a server. */
@@ -111,7 +116,7 @@ export function openPostgres(options: PostgresOptions): Database {
    */
   async function attempt<T>(
     work: (tx: Tx) => Promise<T>,
-    { mayShare, lazy }: { mayShare: boolean; lazy: boolean },
+    { mayShare, lazy, rehearsal = false }: { mayShare: boolean; lazy: boolean; rehearsal?: boolean },
   ): Promise<T> {
     const began = performance.now();
     const calls: Call[] = [];
@@ -170,6 +175,7 @@ export function openPostgres(options: PostgresOptions): Database {
     );
     try {
       const value = await work(tx);
+      if (rehearsal) throw new Contradicted();
       ended.resolve();
       if (committed) {
         await committed;
@@ -189,6 +195,11 @@ export function openPostgres(options: PostgresOptions): Database {
 
   async function write<T>(work: (tx: Tx) => Promise<T>, { lazy = false }: WriteOptions): Promise<T> {
     let mayShare = !lazy;
+    if (options.rehearse) {
+      await attempt(work, { mayShare, lazy, rehearsal: true }).catch((cause) => {
+        if (!(cause instanceof Contradicted)) throw cause;
+      });
+    }
     for (let tries = 1; ; tries++) {
       try {
         return await attempt(work, { mayShare, lazy });

@@ -1,4 +1,6 @@
 /** Counts per address what must not come too often. Bounded: whoever has many addresses only makes it forget sooner. */
+
+import { Cache } from "../lib/cache.ts";
 import { networkOf } from "../lib/network.ts";
 
 const MINUTE_MS = 60_000;
@@ -17,16 +19,14 @@ export interface Limiter {
  * @param now milliseconds
  */
 export function createLimiter(most: number, now: () => number): Limiter {
-  const windows = new Map<string, { count: number; ends: number }>();
+  const windows = new Cache<{ count: number; ends: number }>({ max: MAX_TRACKED, ttl_ms: MINUTE_MS, now });
   return {
     count(address) {
       if (most === 0) return undefined;
       const key = networkOf(address);
       const at = now();
       const window = windows.get(key);
-      if (!window || window.ends <= at) {
-        windows.delete(key);
-        if (windows.size >= MAX_TRACKED) windows.delete(windows.keys().next().value!);
+      if (!window) {
         windows.set(key, { count: 1, ends: at + MINUTE_MS });
         return undefined;
       }

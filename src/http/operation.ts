@@ -81,6 +81,17 @@ type ContextOf<A extends Access> = A extends "anyone"
     ? UserContext
     : WorkspaceContext;
 
+/** What an operation answers, where headers say more of it. */
+export class Answered<R> {
+  readonly value: R;
+  readonly headers: Record<string, string>;
+
+  constructor(value: R, headers: Record<string, string>) {
+    this.value = value;
+    this.headers = headers;
+  }
+}
+
 export interface Declaration<A extends Access, P extends string, Q, B, R> {
   /** The operationId: unique, camelCase. */
   name: string;
@@ -117,7 +128,7 @@ export interface Declaration<A extends Access, P extends string, Q, B, R> {
   cookie?: CookieRule;
   /** A page for people: its path stands at the root, not below /api, and it is no part of the described interface. */
   page?: boolean;
-  run: (ctx: ContextOf<A>, input: Input<P, Q, B>) => Promise<R> | R;
+  run: (ctx: ContextOf<A>, input: Input<P, Q, B>) => Promise<R | Answered<R>> | R | Answered<R>;
 }
 
 /** A declaration with its types worn off, as lists of operations hold it. */

@@ -1,6 +1,6 @@
 /** The one place that turns results and errors into HTTP. */
 import * as errors from "../errors.ts";
-import type { Responds } from "./operation.ts";
+import { Answered, type Responds } from "./operation.ts";
 
 /** Status of each class, and what existing clients of the interface read at the beginning of an error's text. */
 const KINDS: [
@@ -84,6 +84,11 @@ const TEXT = { "content-type": "text/plain; charset=utf-8" };
 const JSON_TYPE = { "content-type": "application/json" };
 
 export function successResponse(declared: Responds<unknown>, value: unknown): Response {
+  if (value instanceof Answered) {
+    const response = successResponse(declared, value.value);
+    for (const name in value.headers) response.headers.set(name, value.headers[name]!);
+    return response;
+  }
   switch (declared.kind) {
     case "raw":
       return value as Response;

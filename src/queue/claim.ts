@@ -24,6 +24,15 @@ const wanted =
 
 const toJson = (tags: string[] | undefined) => (tags ? JSON.stringify(tags) : null);
 
+/**
+ * Of a workspace that is archived nothing begins. On SQLite the one process that there is knows which these are, and looks
+ * when a job is about to begin; here another server may have archived it since this one heard of anything.
+ */
+const ofOpenWorkspace =
+  dialect === "postgres"
+    ? sql`NOT EXISTS (SELECT 1 FROM workspaces WHERE workspaces.id = ${jobs.workspace_id} AND workspaces.archived)`
+    : undefined;
+
 export interface Claim {
   worker: string;
   limit: number;
@@ -48,7 +57,7 @@ const nextPriority = statement<{ below: number }, Priority[]>((q) =>
 );
 
 /** The priorities that queued jobs have, the highest first. */
-async function* priorities(db: Reader): AsyncGenerator<number> {
+export async function* priorities(db: Reader): AsyncGenerator<number> {
   let [row] = await db.exec(highestPriority, {});
   while (row) {
     const priority = Number(row.priority);
@@ -105,7 +114,15 @@ const claimDue = statement<
     q
       .select({ id: jobs.id })
       .from(jobs)
-      .where(and(queued, eq(jobs.priority, p("priority")), lte(jobs.scheduled_for, p("now")), wanted))
+      .where(
+        and(
+          queued,
+          eq(jobs.priority, p("priority")),
+          lte(jobs.scheduled_for, p("now")),
+          wanted,
+          ofOpenWorkspace,
+        ),
+      )
       .orderBy(...order)
       .limit(p("limit")),
   );

@@ -5,12 +5,14 @@
  *        ▲                 │
  *        └── put back ─────┘   (drain, lost worker)
  *     queued ──cancel──► completed
+ *     queued ──its workspace gets another id──► held ──it has it──► queued
  *
  * Every update names the state it leaves; an update of no row means that somebody else was first.
  */
 export const TRANSITIONS = {
-  queued: ["running", "completed"],
-  running: ["completed", "queued"],
+  queued: ["running", "completed", "held"],
+  running: ["completed", "queued", "held"],
+  held: ["queued", "completed"],
   completed: [],
 } as const satisfies Record<string, readonly string[]>;
 

@@ -83,11 +83,12 @@ export const jobs = table(
     deleted: boolean("deleted").notNull().default(false),
   },
   (t) => [
-    index("jobs_by_workspace").on(t.workspace_id, t.id),
+    index("jobs_by_creation").on(t.workspace_id, t.created_at, t.id),
     index("jobs_queued").on(sql`priority DESC`, t.scheduled_for, t.id).where(sql`state = 'queued'`),
     index("jobs_running").on(t.worker).where(sql`state = 'running'`),
+    index("jobs_held").on(t.workspace_id).where(sql`state = 'held'`),
     index("jobs_completed").on(t.completed_at).where(sql`state = 'completed'`),
-    index("jobs_by_path").on(t.workspace_id, t.script_path, t.id),
+    index("jobs_by_path_and_creation").on(t.workspace_id, t.script_path, t.created_at, t.id),
     index("jobs_by_parent").on(t.parent_job).where(sql`parent_job IS NOT NULL`),
     index("jobs_by_concurrency")
       .on(t.workspace_id, t.concurrency_key, t.started_at)

@@ -13,6 +13,7 @@ import { followReferences, mayRefer, withPinned } from "../features/jobs/referen
 import { endByResult } from "../features/jobs/response-control.ts";
 import { loadImports, resolveImports } from "../features/scripts/imports.ts";
 import { deployedByHash } from "../features/scripts/versions.ts";
+import { fateOf } from "../features/workspaces/closed.ts";
 import { customEnvironment } from "../features/workspaces/environment.ts";
 import { analyseScript } from "../languages/analyse.ts";
 import { requireRuntime } from "../languages/languages.ts";
@@ -41,7 +42,9 @@ export const RELEASED = "released";
  */
 export async function runJob(app: App, job: Job, signal: AbortSignal, onEnd: () => void): Promise<void> {
   const output = collectOutput(app, job);
-  let outcome = await attempt(app, job, signal, output);
+  // A queued job of a workspace that was closed meanwhile is claimed all the same.
+  const fate = fateOf(app, job.workspace_id);
+  let outcome = fate ? await endedUnbegun(app, job, fate) : await attempt(app, job, signal, output);
   onEnd();
   await output.stop();
   if (outcome === "released" && job.delete_after_use) outcome = await canceledEnding(app, job);
@@ -52,6 +55,11 @@ export async function runJob(app: App, job: Job, signal: AbortSignal, onEnd: () 
   if (outcome === "released") await release(app, job, output);
   else await finish(app, job, outcome, output);
   output.close();
+}
+
+async function endedUnbegun(app: App, job: Job, fate: "canceled" | "held"): Promise<Ending | "released"> {
+  if (fate === "held" && job.flow_step_id === null && !job.cancel_requested) return "released";
+  return canceledEnding(app, job);
 }
 
 /** @returns what its process is to be told; an ending, where it takes no process */
@@ -266,9 +274,11 @@ async function canceledEnding(app: App, job: Job): Promise<Ending> {
 async function release(app: App, job: Job, output: Output): Promise<void> {
   const put = () =>
     app.db.write(async (tx) => {
+      const isHeld = fateOf(app, job.workspace_id) === "held";
+      const state = isHeld ? "held" : "queued";
       const [released] = await tx
         .update(jobs)
-        .set({ state: "queued", worker: null, started_at: null, last_ping: null, begun: false })
+        .set({ state, worker: null, started_at: null, last_ping: null, begun: false })
         .where(and(eq(jobs.id, job.id), eq(jobs.state, "running"), eq(jobs.worker, app.queue.worker)))
         .returning({ id: jobs.id });
       if (!released) return;

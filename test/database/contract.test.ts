@@ -1,5 +1,5 @@
 /** What the rest of the program relies on in storage, on whichever database DATABASE_URL selects. */
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,6 +18,15 @@ const onSqlite = dialect === "sqlite";
 let folder: string;
 let server: Awaited<ReturnType<typeof createDatabase>> | undefined;
 let db: Database;
+
+// Closures of these tests wait for each other, and so are run once.
+const rehearse = process.env.SVC_TEST_REHEARSE_WRITES;
+beforeAll(() => {
+  process.env.SVC_TEST_REHEARSE_WRITES = "";
+});
+afterAll(() => {
+  process.env.SVC_TEST_REHEARSE_WRITES = rehearse ?? "";
+});
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "svc-contract-"));

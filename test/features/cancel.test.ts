@@ -26,18 +26,23 @@ const completed = (id: string): Promise<any> =>
     return answer.status === 200 ? answer.json() : undefined;
   }, `job ${id}`);
 
-test("a selection is canceled, queued and running ones; not what is scheduled, done, unknown or somebody else's", async () => {
+test("a selection is canceled, also what is due later; not what a schedule planned, done, unknown or somebody else's", async () => {
   const done = await start(0);
   await completed(done);
   const running = await start(60_000);
   const queued = await Promise.all([start(60_000), start(60_000)]);
+  const later = await start(0, "?scheduled_in_secs=3600");
   const scheduled = await start(0, "?scheduled_in_secs=3600");
-  const selection = [done, running, ...queued, queued[0], scheduled, crypto.randomUUID()];
+  const planned = { schedule_path: "u/admin/hourly" };
+  await server.server.app.db.write(async (tx) => {
+    await tx.update(jobs).set(planned).where(eq(jobs.id, scheduled));
+  });
+  const selection = [done, running, ...queued, queued[0], later, scheduled, crypto.randomUUID()];
   const stranger = await server.member("acme", "stranger");
   expect((await stranger.ask("POST", "/w/acme/jobs/queue/cancel_selection", selection)).json()).toEqual([]);
   const answer = await ask("POST", "/w/acme/jobs/queue/cancel_selection", selection);
-  expect(answer.json().sort()).toEqual([running, ...queued].sort());
-  for (const id of [running, ...queued]) expect((await completed(id)).canceled).toBe(true);
+  expect(answer.json()).toEqual([running, ...queued, later]);
+  for (const id of [running, ...queued, later]) expect((await completed(id)).canceled).toBe(true);
   expect((await completed(done)).canceled).toBe(false);
   expect((await ask("GET", `/w/acme/jobs_u/get/${scheduled}`)).json().type).toBe("QueuedJob");
   expect((await ask("POST", "/w/acme/jobs/queue/cancel_selection", ["x"])).status).toBe(400);

@@ -138,6 +138,19 @@ describe("signed links", () => {
       suspend: 2,
       flow_status: { failure_module: { type: "WaitingForPriorSteps", parent_module: "a" } },
     });
+    const listed = async (path: string) =>
+      (await expectOk(ask("GET", `${jobs}/${path}`))).json().filter((one: any) => one.id === flow);
+    for (const path of [
+      "list",
+      "queue/list",
+      "queue/list?suspended=true",
+      "list?suspended=true&running=true",
+    ]) {
+      expect([path, (await listed(path))[0]?.suspend]).toEqual([path, 2]);
+    }
+    expect(await listed("queue/list?suspended=false")).toEqual([]);
+    const { suspended } = (await expectOk(ask("GET", `${jobs}/queue/count`))).json();
+    expect(suspended).toBe((await expectOk(ask("GET", `${jobs}/queue/list?suspended=true`))).json().length);
     await nobody("POST", resume, {});
     expect((await get(flow)).suspend).toBe(1);
     await nobody("POST", (await urls(job, 4)).resume, {});

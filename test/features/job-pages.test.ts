@@ -1,6 +1,9 @@
 /** Pages and counts of a long table: more rows than are looked at, skipped, or taken for a small set, at once. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { getTableColumns, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, gt, lte, sql } from "drizzle-orm";
+import { dialect } from "../../src/database/kit.ts";
+import { pageOfIds } from "../../src/features/jobs/pages.ts";
+import type { Selection } from "../../src/features/jobs/walk.ts";
 import { jobs } from "../../src/queue/tables.ts";
 import { expectOk, startTestServer, type TestServer } from "../harness.ts";
 import { completedRow, FUTURE, HOUR, idOf } from "../job-rows.ts";
@@ -35,6 +38,9 @@ async function fill(): Promise<void> {
     status: "CASE WHEN i % 3 = 0 THEN NULL ELSE 'success' END",
     tag: "CASE WHEN i % 1000 = 7 THEN 'rare' ELSE 'bun' END",
     args: `'{"n":' || (i % 1000) || '}'`,
+    // Two are made at a time.
+    created_at:
+      dialect === "sqlite" ? "template.created_at + i / 2" : "template.created_at + i / 2 * interval '1 ms'",
   };
   const statement = `INSERT INTO jobs (${Object.keys(values)})
     WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${COUNT - 1})
@@ -93,14 +99,55 @@ test.each<[path: string, ids: string[]]>([
   [`list?${args}&script_path_exact=u/admin/one`, page(rare, 1, 1000)],
   [`list?parent_job=${idOf(77)}&tag=rare`, page(rare, 1, 1000)],
   [`list?${after(-1)}&tag=rare`, page(rare, 1, 1000)],
-  [`list?${after(0)}`, []],
+  [`list?${after(1)}`, []],
   ["queue/list_filtered_uuids?per_page=100000", page(queued, 1, 100_000)],
 ])("%s", async (path, ids) => {
   expect((await look(path)).map((entry: any) => entry.id ?? entry)).toEqual(ids);
 });
 
+test.each([true, false])(
+  "a search whose time is over says from where it can go on; ascending: %p",
+  async (ascending) => {
+    const { app } = server.server;
+    const found: string[] = [];
+    let reached: Date | undefined;
+    for (let calls = 0; calls === 0 || reached; calls++) {
+      expect(calls).toBeLessThan(COUNT / 5_000);
+      const selection: Selection = {
+        base: eq(jobs.workspace_id, "acme"),
+        within: reached && (ascending ? gt : lte)(jobs.created_at, reached),
+        filters: and(eq(jobs.tag, "rare")),
+        sets: [],
+        ascending,
+        budget: { ms: 0 },
+      };
+      found.push(...(await pageOfIds(app, selection, { offset: 0, limit: 1000 })));
+      reached = selection.budget!.reached;
+    }
+    expect([...new Set(found)]).toEqual((ascending ? rare : rare.toReversed()).map(longId));
+  },
+);
+
+test("many who look for what is not there take turns, and others are served meanwhile", async () => {
+  const began = performance.now();
+  let isOver = false;
+  const searching = Promise.all(Array.from({ length: 8 }, () => look("list?tag=none"))).then((answers) => {
+    isOver = true;
+    return answers;
+  });
+  let longest = 0;
+  while (!isOver) {
+    const asked = performance.now();
+    await expectOk(server.operator("GET", "/version"));
+    longest = Math.max(longest, performance.now() - asked);
+  }
+  expect(await searching).toEqual(Array(8).fill([]));
+  // No figure of this machine: who is not served between the slices waits for all of it.
+  expect(longest).toBeLessThan((performance.now() - began) / 2);
+});
+
 test("all of it is counted", async () => {
   expect(await look("completed/count")).toEqual({ database_length: COUNT - queued.length });
   expect(await look("completed/count_jobs?tags=rare,none")).toBe(rare.filter((n) => n % 3 > 0).length);
-  expect(await look("queue/count")).toEqual({ database_length: 0 });
+  expect(await look("queue/count")).toEqual({ database_length: 0, suspended: 0 });
 });

@@ -189,7 +189,9 @@ describe("many jobs at once", () => {
     for (const id of [ids[0]!, ids[1_499]!, ids[1_564]!]) expect((await completed(id)).result).toBe(id);
     const audited: any[] = (await expectOk(ask("GET", "/w/acme/audit/list?operation=jobs.run"))).json();
     const calls = audited.filter((row) => row.resource === path);
-    expect(calls.map((row) => row.parameters.jobs).sort()).toEqual(["1", "1500", "64"]);
+    // Each piece that was stored has a row of its own.
+    expect(calls.length).toBeGreaterThan(3);
+    expect(calls.reduce((sum, row) => sum + Number(row.parameters.jobs), 0)).toBe(ids.length);
   }, 60_000);
 
   test("of a script with a limit begin as it allows, and those that wait can be canceled", async () => {

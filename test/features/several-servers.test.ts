@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { hasNoErrorHandler, rememberingNone } from "../../src/features/handlers/settings-cache.ts";
+import { hasErrorHandler, hasNoErrorHandler } from "../../src/features/handlers/settings-cache.ts";
 import { close, closeMeanwhile, reopen } from "../../src/features/workspaces/closed.ts";
 import { newPlace, start } from "../cli/program.ts";
 import { startProxy } from "../cuttable-proxy.ts";
@@ -184,7 +184,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
     test("that a workspace has no error handler", async () => {
       const { app } = back.server;
       const hasNone = async () => hasNoErrorHandler(app, "acme");
-      rememberingNone(app, "acme")();
+      await hasErrorHandler(app, "acme", async () => false);
       expect(await hasNone()).toBe(true);
       const path = "/w/acme/workspaces/edit_error_handler";
       await expectOk(admin.ask("POST", path, { error_handler: "script/u/admin/v" }));

@@ -62,6 +62,12 @@ async function furnished(id: string): Promise<{ ask: Ask; bound: string }> {
   const w = `/w/${id}`;
   await deploy(ask, id, "u/admin/hello", HELLO);
   await deploy(ask, id, "u/admin/sleep", SLEEP);
+  await deploy(
+    ask,
+    id,
+    "u/admin/imports",
+    'import { main as hello } from "./hello";\nexport const main = hello;',
+  );
   const module = { id: "a", value: { type: "script", path: "u/admin/sleep", input_transforms: {} } };
   const flow = { path: "u/admin/flow", summary: "", value: { modules: [module] } };
   await expectOk(ask("POST", `${w}/flows/create`, flow));

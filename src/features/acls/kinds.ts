@@ -6,6 +6,7 @@ import { and, countDistinct, eq, type SQL } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import { containsText, startsWith } from "../../database/conditions.ts";
 import type { Reader, Tx } from "../../database/database.ts";
+import { type PathTable, pathTable } from "../../database/path-table.ts";
 import { apps, rawApps } from "../apps/tables.ts";
 import { flows } from "../flows/tables.ts";
 import { forgetFlow } from "../flows/versions.ts";
@@ -19,11 +20,8 @@ import { forgetScriptAt } from "../scripts/versions.ts";
 import { variables } from "../variables/tables.ts";
 import { websocketTriggers } from "../websocket-triggers/tables.ts";
 
-/** Any table of items: of all their columns, three are touched here. */
-type Items = typeof variables;
-
 interface Kind {
-  table: Items;
+  table: PathTable;
   /** Which rows count as there; left out, all. */
   live?: SQL | undefined;
   /** Which rows stand in lists, and are counted; left out, those that are there. */
@@ -32,7 +30,7 @@ interface Kind {
   forget?: (app: App, workspace_id: string, path: string) => void;
 }
 
-const items = (table: unknown) => table as Items;
+const items = (table: Parameters<typeof pathTable<"extra_perms">>[0]) => pathTable(table, "extra_perms");
 
 export const KINDS: Record<string, Kind> = {
   script: {

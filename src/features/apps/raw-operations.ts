@@ -1,12 +1,22 @@
 /** Apps that are one bundle of JavaScript, made elsewhere. */
-import { and, asc, eq, getTableColumns } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns } from "drizzle-orm";
 import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
+import { startsWith } from "../../database/conditions.ts";
 import type { Reader } from "../../database/database.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
-import { moment, type Operation, operation, optional, responds } from "../../http/operation.ts";
+import {
+  flag,
+  moment,
+  type Operation,
+  operation,
+  optional,
+  paging,
+  responds,
+  toWindow,
+} from "../../http/operation.ts";
 import { checkPath } from "../../lib/paths.ts";
-import { moveStars, starredAmong } from "../favorites/service.ts";
+import { isStarred, moveStars, starredAmong } from "../favorites/service.ts";
 import { readableBy, requireManage } from "../permissions.ts";
 import { checkScopes } from "../tokens/scopes.ts";
 import { readable, requireWrite } from "./service.ts";
@@ -98,7 +108,14 @@ const listRawApps = operation({
   method: "GET",
   path: `${base}/list`,
   access: "member",
-  summary: "List the apps that are one bundle of JavaScript",
+  summary: "List the apps that are one bundle of JavaScript, the one changed last first",
+  query: z.object({
+    ...paging,
+    order_desc: flag.default(true),
+    path_start: z.string().optional(),
+    path_exact: z.string().optional(),
+    starred_only: flag.default(false),
+  }),
   responds: responds.json(
     z.array(
       z.object({
@@ -112,15 +129,26 @@ const listRawApps = operation({
       }),
     ),
   ),
-  run: async (ctx, { workspace }) => {
+  run: async (ctx, { workspace, query }) => {
     const { value: _, ...columns } = getTableColumns(rawApps);
     const { member } = ctx.caller;
     const { read } = ctx.app.db;
+    const { offset, limit } = toWindow(query);
     const rows = await read
       .select(columns)
       .from(rawApps)
-      .where(and(eq(rawApps.workspace_id, workspace), readableBy(member, rawApps)))
-      .orderBy(asc(rawApps.path));
+      .where(
+        and(
+          eq(rawApps.workspace_id, workspace),
+          readableBy(member, rawApps),
+          query.starred_only ? isStarred(read, member, "raw_app", rawApps.path) : undefined,
+          query.path_exact ? eq(rawApps.path, query.path_exact) : undefined,
+          query.path_start ? startsWith(rawApps.path, query.path_start) : undefined,
+        ),
+      )
+      .orderBy((query.order_desc ? desc : asc)(rawApps.edited_at), asc(rawApps.path))
+      .limit(limit)
+      .offset(offset);
     const paths = rows.map(({ path }) => path);
     const starred = await starredAmong(read, member, "raw_app", paths);
     return rows.map((row) => ({ ...row, starred: starred.has(row.path) }));

@@ -9,9 +9,10 @@ import {
   selectionOf,
   unguardedSelection,
 } from "../jobs/filters.ts";
+import { pageOfIds } from "../jobs/pages.ts";
 import { JobRecord, lightColumns, toSummary } from "../jobs/records.ts";
 import { mayRead } from "../jobs/service.ts";
-import { pageOfIds, rowsOf } from "../jobs/walk.ts";
+import { rowsOf } from "../jobs/walk.ts";
 import { keyOfJob, listGroups, pruneGroup } from "./service.ts";
 
 const ObscuredJob = z.object({

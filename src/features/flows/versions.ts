@@ -5,6 +5,7 @@ import type { Reader } from "../../database/database.ts";
 import { NotFound } from "../../errors.ts";
 import { forgottenEverywhere } from "../../events/forgetting.ts";
 import type { FlowValue } from "../../flow-engine/types.ts";
+import { Cache } from "../../lib/cache.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { passwordsOf } from "../jobs/sealed.ts";
 import { NotRunnable } from "../permissions.ts";
@@ -34,26 +35,15 @@ export interface DeployedFlow {
 
 const MAX_CACHED = 1_000;
 
-interface Cache {
-  byPath: Map<string, DeployedFlow>;
-  byVersion: Map<string, DeployedFlow>;
+const cacheOf = perApp((_: App) => ({
+  byPath: new Cache<DeployedFlow>({ max: MAX_CACHED }),
+  byVersion: new Cache<DeployedFlow>({ max: MAX_CACHED }),
   /** Steps of versions that run; they never change. */
-  values: Map<string, FlowValue>;
+  values: new Cache<FlowValue>({ max: MAX_CACHED }),
   /** What versions that run import; it never changes. */
-  imports: Map<string, PinnedImport[]>;
+  imports: new Cache<PinnedImport[]>({ max: MAX_CACHED }),
   /** Where versions that run stand. */
-  paths: Map<string, string>;
-  /** Raised by every change, so that a lookup begun before one does not store what it saw. */
-  generation: number;
-}
-
-const cacheOf = perApp<App, Cache>(() => ({
-  byPath: new Map(),
-  byVersion: new Map(),
-  values: new Map(),
-  imports: new Map(),
-  paths: new Map(),
-  generation: 0,
+  paths: new Cache<string>({ max: MAX_CACHED }),
 }));
 
 const key = (workspace_id: string, name: string | number) => `${workspace_id}\n${name}`;
@@ -61,13 +51,10 @@ const key = (workspace_id: string, name: string | number) => `${workspace_id}\n$
 /** Forgets what was remembered of a flow, all its versions; called after a commit that changed it. */
 export const forgetFlow = forgottenEverywhere<[workspace_id: string, path: string]>("flow", {
   forget(app, workspace_id, path) {
-    const cache = cacheOf(app);
-    cache.generation++;
-    cache.byPath.delete(key(workspace_id, path));
-    for (const [name, known] of cache.paths) if (known === path) cache.paths.delete(name);
-    for (const [name, flow] of cache.byVersion) {
-      if (flow.path === path && flow.workspace_id === workspace_id) cache.byVersion.delete(name);
-    }
+    const { byPath, byVersion, paths } = cacheOf(app);
+    byPath.delete(key(workspace_id, path));
+    paths.deleteWhere((_, known) => known === path);
+    byVersion.deleteWhere((_, flow) => flow.path === path && flow.workspace_id === workspace_id);
   },
   forgetAll: (app) => forgetNamed(app, ""),
 });
@@ -79,11 +66,7 @@ export const forgetFlows = forgottenEverywhere<[workspace_id: string]>("flows", 
 });
 
 function forgetNamed(app: App, beginning: string): void {
-  const cache = cacheOf(app);
-  cache.generation++;
-  for (const map of [cache.byPath, cache.byVersion, cache.values, cache.imports, cache.paths]) {
-    for (const name of map.keys()) if (name.startsWith(beginning)) map.delete(name);
-  }
+  for (const cache of Object.values(cacheOf(app))) cache.deleteWhere((name) => name.startsWith(beginning));
 }
 
 /**
@@ -95,7 +78,9 @@ export function deployedFlowByPath(
   workspace_id: string,
   path: string,
 ): DeployedFlow | Promise<DeployedFlow> {
-  return cacheOf(app).byPath.get(key(workspace_id, path)) ?? loadByPath(app, workspace_id, path);
+  const { byPath } = cacheOf(app);
+  const name = key(workspace_id, path);
+  return byPath.get(name) ?? byPath.load(name, () => loadByPath(app, workspace_id, path));
 }
 
 /**
@@ -107,7 +92,9 @@ export function deployedFlowByVersion(
   workspace_id: string,
   version: number,
 ): DeployedFlow | Promise<DeployedFlow> {
-  return cacheOf(app).byVersion.get(key(workspace_id, version)) ?? loadByVersion(app, workspace_id, version);
+  const { byVersion } = cacheOf(app);
+  const name = key(workspace_id, version);
+  return byVersion.get(name) ?? byVersion.load(name, () => loadByVersion(app, workspace_id, version));
 }
 
 /**
@@ -134,7 +121,7 @@ export async function flowImportsOf(
     .select({ imports: flowVersions.imports })
     .from(flowVersions)
     .where(and(eq(flowVersions.workspace_id, workspace_id), eq(flowVersions.id, version)));
-  if (row?.imports) remember(imports, name, row.imports);
+  if (row?.imports) imports.set(name, row.imports);
   return row?.imports ?? undefined;
 }
 
@@ -153,7 +140,7 @@ export async function flowPathOf(
     .from(flowVersions)
     .where(and(eq(flowVersions.workspace_id, workspace_id), eq(flowVersions.id, version)));
   if (!row?.path) return undefined;
-  remember(cache.paths, name, row.path);
+  cache.paths.set(name, row.path);
   return row.path;
 }
 
@@ -163,13 +150,11 @@ async function loadValue(app: App, workspace_id: string, version: number): Promi
     .from(flowVersions)
     .where(and(eq(flowVersions.workspace_id, workspace_id), eq(flowVersions.id, version)));
   if (!row) throw new NotFound(`flow version ${version} in workspace ${workspace_id}`);
-  if (row.ready) remember(cacheOf(app).values, key(workspace_id, version), row.value);
+  if (row.ready) cacheOf(app).values.set(key(workspace_id, version), row.value);
   return row.value;
 }
 
 async function loadByPath(app: App, workspace_id: string, path: string): Promise<DeployedFlow> {
-  const cache = cacheOf(app);
-  const { generation } = cache;
   const found = await findOfPath(
     app.db.read,
     workspace_id,
@@ -177,19 +162,13 @@ async function loadByPath(app: App, workspace_id: string, path: string): Promise
     sql`coalesce(${flows.ready_version}, ${flows.version})`,
   );
   if (!found) throw new NotFound(`flow ${path} in workspace ${workspace_id}`);
-  const deployed = toDeployed(found);
-  if (cache.generation === generation) remember(cache.byPath, key(workspace_id, path), deployed);
-  return deployed;
+  return toDeployed(found);
 }
 
 async function loadByVersion(app: App, workspace_id: string, version: number): Promise<DeployedFlow> {
-  const cache = cacheOf(app);
-  const { generation } = cache;
   const found = await findVersion(app.db.read, workspace_id, version);
   if (!found) throw new NotFound(`flow version ${version} in workspace ${workspace_id}`);
-  const deployed = toDeployed(found);
-  if (cache.generation === generation) remember(cache.byVersion, key(workspace_id, version), deployed);
-  return deployed;
+  return toDeployed(found);
 }
 
 /** A flow with one of its versions. */
@@ -274,9 +253,4 @@ function notReady(flow: Flow, { id, lock_job, lock_error_logs }: FlowVersion): N
     ? `the dependencies of its scripts could not be resolved: ${lock_error_logs}`
     : "the dependencies of its scripts are still being resolved";
   return new NotRunnable(`version ${id} of flow ${path} cannot run: ${why}`, flow);
-}
-
-function remember<V>(map: Map<string, V>, name: string, value: V): void {
-  if (map.size >= MAX_CACHED) map.delete(map.keys().next().value!);
-  map.set(name, value);
 }

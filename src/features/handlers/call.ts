@@ -18,7 +18,7 @@ import { readSettings } from "../workspaces/settings.ts";
 import { workspaces } from "../workspaces/tables.ts";
 import { errorArguments, failureArguments, recoveryArguments, successArguments } from "./arguments.ts";
 import { HANDLER_TRIGGER } from "./outbox.ts";
-import { rememberingNone } from "./settings-cache.ts";
+import { hasErrorHandler } from "./settings-cache.ts";
 import { submitAsGroup } from "./submit-as-group.ts";
 import { type HandlerCall, handlerCalls } from "./tables.ts";
 import { targetOfHandler } from "./target.ts";
@@ -109,13 +109,11 @@ async function scheduleOf(
 }
 
 async function ofWorkspace(app: App, job: Job, schedule: Schedule | undefined): Promise<Wanted | undefined> {
-  const rememberNone = rememberingNone(app, job.workspace_id);
-  const settings = await readSettings(app.db.read, job.workspace_id);
-  const { error_handler, error_handler_extra_args, error_handler_muted_on_cancel } = settings;
-  if (!error_handler) {
-    rememberNone();
-    return undefined;
-  }
+  const read = () => readSettings(app.db.read, job.workspace_id);
+  const look = async () => Boolean((await read()).error_handler);
+  if (!(await hasErrorHandler(app, job.workspace_id, look))) return undefined;
+  const { error_handler, error_handler_extra_args, error_handler_muted_on_cancel } = await read();
+  if (!error_handler) return undefined;
   if (job.status === "canceled" && error_handler_muted_on_cancel) return undefined;
   if (schedule?.ws_error_handler_muted || (await isMuted(app, job))) return undefined;
   const runner = groupIn(job.workspace_id);

@@ -7,8 +7,9 @@ import { newJobId } from "../../lib/ids.ts";
 import type { Job } from "../../queue/tables.ts";
 import * as flows from "../flows/service.ts";
 import { selectionOf } from "../jobs/filters.ts";
+import { pageOfIds } from "../jobs/pages.ts";
 import { isSuccess, lightColumns } from "../jobs/records.ts";
-import { pageOfIds, rowsOf } from "../jobs/walk.ts";
+import { rowsOf } from "../jobs/walk.ts";
 import * as scripts from "../scripts/service.ts";
 import { type Input, inputs } from "./tables.ts";
 

@@ -5,6 +5,7 @@ import { BadRequest, Forbidden } from "../../errors.ts";
 import { type Operation, operation, responds, wholeNumber } from "../../http/operation.ts";
 import { LANGUAGES } from "../../languages/languages.ts";
 import { withMembers } from "../../lib/json.ts";
+import { inPieces } from "../../lib/pieces.ts";
 import type { Job } from "../../queue/tables.ts";
 import { getJob } from "./service.ts";
 import { runnableSubmission, type Submission } from "./submission.ts";
@@ -16,6 +17,8 @@ const base = "/w/{workspace}/jobs" as const;
 const run = { domain: "jobs", action: "run" } as const;
 
 const MAX_BATCH = 100_000;
+/** Jobs that are submitted side by side. */
+const MOST_SUBMITTED = 50;
 
 const RerunOptions = z.object({
   /** Only values that are given: `javascript` would be an expression over the old arguments. */
@@ -85,11 +88,14 @@ const batchRerunJobs = operation({
   audit: { operation: "jobs.run.script", action_kind: "Execute" },
   responds: responds.text("uuids of the new jobs, one a line"),
   run: async (ctx, { body }) => {
-    const submissions = [];
-    for (const id of body.job_ids) {
-      submissions.push(await againSubmission(ctx, id, body));
-    }
-    const jobs = await Promise.all(submissions.map((submission) => submitJob(ctx, submission, {})));
+    const submissions = await inPieces(body.job_ids, async (ids) => {
+      const some = [];
+      for (const id of ids) some.push(await againSubmission(ctx, id, body));
+      return some;
+    });
+    const submitSome = (some: readonly Submission[]) =>
+      Promise.all(some.map((submission) => submitJob(ctx, submission, {})));
+    const jobs = await inPieces(submissions, submitSome, MOST_SUBMITTED);
     return jobs.map((job) => `${job.id}\n`).join("");
   },
 });

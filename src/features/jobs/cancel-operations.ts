@@ -56,7 +56,7 @@ const cancelSelectedJobs = operation({
   name: "cancelSelection",
   path: "/w/{workspace}/jobs/queue/cancel_selection",
   access: "member",
-  summary: "Cancel several jobs; those scheduled for later are left alone",
+  summary: "Cancel several jobs; what a schedule has planned for later is left alone",
   body: z.array(z.uuid().toLowerCase()).max(10_000),
   responds: responds.json(z.array(z.string()), "uuids of the jobs that were canceled"),
   run: (ctx, { workspace, body }) => cancelSelection(ctx, workspace, body),

@@ -28,7 +28,7 @@ const MOST_ROWS = 500;
 export async function containing(
   app: App,
   where: SQL | undefined,
-  order: SQL,
+  order: SQL[],
   wanted: Containment,
   enough: number,
 ): Promise<string[]> {
@@ -45,7 +45,7 @@ export async function containing(
 async function* batchesOf(
   app: App,
   where: SQL | undefined,
-  order: SQL,
+  order: SQL[],
   wanted: Containment,
 ): AsyncGenerator<Row[]> {
   const { read } = app.db;
@@ -62,12 +62,24 @@ async function* batchesOf(
     .from(jobs)
     .where(where);
   if (Number(all?.bytes) <= MOST_BYTES) {
-    yield await read.select(columns).from(jobs).where(where).orderBy(order);
+    yield await read
+      .select(columns)
+      .from(jobs)
+      .where(where)
+      .orderBy(...order);
     return;
   }
-  const sizes = await read.select({ id: jobs.id, bytes }).from(jobs).where(where).orderBy(order);
+  const sizes = await read
+    .select({ id: jobs.id, bytes })
+    .from(jobs)
+    .where(where)
+    .orderBy(...order);
   for (const ids of lightGroups(sizes)) {
-    yield await read.select(columns).from(jobs).where(inArray(jobs.id, ids)).orderBy(order);
+    yield await read
+      .select(columns)
+      .from(jobs)
+      .where(inArray(jobs.id, ids))
+      .orderBy(...order);
   }
 }
 

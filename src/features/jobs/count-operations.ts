@@ -5,7 +5,7 @@ import type { Context, WorkspaceContext } from "../../context.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
 import { flag, type Operation, operation, responds, seconds } from "../../http/operation.ts";
 import { jobs } from "../../queue/tables.ts";
-import { baseOf, csv, dueBy, since, successIs, UNFINISHED } from "./filters.ts";
+import { baseOf, csv, dueBy, SUSPENDED, since, successIs, UNFINISHED } from "./filters.ts";
 import { lightColumns } from "./records.ts";
 import { getJob, maySee } from "./service.ts";
 import { countOf, rowsOf, slicesOf } from "./walk.ts";
@@ -23,16 +23,20 @@ const getQueueCount = operation({
   path: `${base}/queue/count`,
   access: "member",
   scope: many,
-  summary: "Count the jobs that are due and wait for a worker",
+  summary: "Count the jobs that are due and wait for a worker, and the flows that wait for approvals",
   query: z.object({ all_workspaces: flag.optional(), tags: z.string().optional() }),
-  responds: responds.json(DatabaseLength),
+  responds: responds.json(DatabaseLength.extend({ suspended: z.number() })),
   run: async (ctx, { workspace, query }) => {
-    const selection = {
-      base: baseOf(ctx, workspace, query.all_workspaces),
-      filters: tagged(query.tags),
-      sets: [dueBy(ctx.app.clock())],
+    const base = baseOf(ctx, workspace, query.all_workspaces);
+    const filters = tagged(query.tags);
+    return {
+      database_length: await countOf(ctx.app, { base, filters, sets: [dueBy(ctx.app.clock())] }),
+      suspended: await countOf(ctx.app, {
+        base,
+        filters: and(filters, eq(jobs.state, "running")),
+        sets: [SUSPENDED],
+      }),
     };
-    return { database_length: await countOf(ctx.app, selection) };
   },
 });
 

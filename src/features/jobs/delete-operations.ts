@@ -5,6 +5,7 @@ import type { WorkspaceContext } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { NotFound } from "../../errors.ts";
 import { type Operation, operation, responds } from "../../http/operation.ts";
+import { inPieces } from "../../lib/pieces.ts";
 import { settlePlaces } from "../../queue/concurrency.ts";
 import { forgetOutput } from "../../queue/driver.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
@@ -65,21 +66,23 @@ const deleteJobs = operation({
   responds: responds.text("how many were removed"),
   run: async (ctx, { workspace, body }) => {
     const ids = [...new Set(body)];
-    let removed = 0;
-    let running = 0;
-    for (let at = 0; at < ids.length; at += BATCH) {
-      const found = await statesOf(ctx, workspace, ids.slice(at, at + BATCH));
-      const ended = await Promise.all(found.map((job) => job.state !== "running" && remove(ctx, job.id)));
-      removed += ended.filter(Boolean).length;
-      running += ended.length - ended.filter(Boolean).length;
-    }
+    const ended = await inPieces(
+      ids,
+      async (some) => {
+        const found = await statesOf(ctx, workspace, some);
+        return Promise.all(found.map((job) => job.state !== "running" && remove(ctx, job.id)));
+      },
+      MOST_REMOVED,
+    );
+    const removed = ended.filter(Boolean).length;
+    const running = ended.length - removed;
     const left = running > 0 ? `; ${running} of them run and were left alone: cancel them first` : "";
     return `removed ${removed} jobs${left}`;
   },
 });
 
-/** Jobs that are removed in one transaction. */
-const BATCH = 200;
+/** Jobs that are removed side by side: whoever else writes waits for all of them. */
+const MOST_REMOVED = 50;
 
 function statesOf(ctx: WorkspaceContext, workspace: string, ids: readonly string[]) {
   return ctx.app.db.read

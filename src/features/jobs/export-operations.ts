@@ -9,6 +9,8 @@ import { type Operation, operation, paging, responds, toWindow } from "../../htt
 import { parseJson } from "../../lib/json.ts";
 import { MAX_JSON_DEPTH, refuseDeep } from "../../lib/json-depth.ts";
 import { createPacer } from "../../lib/pacer.ts";
+import { pause } from "../../lib/pause.ts";
+import { inPieces } from "../../lib/pieces.ts";
 import { jobLogs, jobs, type NewJob } from "../../queue/tables.ts";
 import { workspaceMembers } from "../workspaces/tables.ts";
 import {
@@ -20,8 +22,8 @@ import {
 } from "./exported.ts";
 import { QUEUED, selectionOf } from "./filters.ts";
 import { readLog } from "./logs.ts";
+import { pageOfIds } from "./pages.ts";
 import { findJob } from "./service.ts";
-import { pageOfIds } from "./walk.ts";
 
 const base = "/w/{workspace}/jobs" as const;
 
@@ -73,17 +75,28 @@ function jobsResponse(ctx: WorkspaceContext, workspace: string, ids: readonly st
   return new Response(body, { headers: { "content-type": "application/json" } });
 }
 
+/** Characters that are written before others are served, and for how many the reading of a job counts. */
+const AT_ONCE = 500_000;
+const EACH = 10_000;
+
 async function* jsonPieces(
   { app }: WorkspaceContext,
   workspace: string,
   ids: readonly string[],
 ): AsyncGenerator<string, undefined> {
   let before = "[";
+  let written = 0;
   for (const id of ids) {
     const job = await findJob(app, workspace, id);
     if (!job) continue;
-    yield `${before}${toExported(job, job.state === "completed" ? await readLog(app, job) : undefined)}`;
+    const text = toExported(job, job.state === "completed" ? await readLog(app, job) : undefined);
+    yield `${before}${text}`;
     before = ",\n";
+    // Whoever reads fast enough would keep the thread for as long as there are jobs.
+    written += text.length + EACH;
+    if (written < AT_ONCE) continue;
+    written = 0;
+    await pause();
   }
   yield before === "[" ? "[]" : "]";
 }
@@ -192,17 +205,15 @@ async function refuseUnfit(
   }
 }
 
-/** Jobs that are stored in one transaction. */
-const BATCH = 200;
+/** Jobs that are stored in one transaction: each has some fifty parameters. */
+const MOST_AT_ONCE = 200;
 
 async function store(
   ctx: WorkspaceContext,
   list: readonly { row: NewJob; logs: string | null | undefined }[],
 ): Promise<string> {
-  let imported = 0;
-  for (let at = 0; at < list.length; at += BATCH) {
-    const some = list.slice(at, at + BATCH);
-    imported += await ctx.write({ resource: `${some.length} jobs` }, async (tx) => {
+  const storeSome = (some: typeof list) =>
+    ctx.write({ resource: `${some.length} jobs` }, async (tx) => {
       const rows = some.map(({ row }) => row);
       const stored = await tx.insert(jobs).values(rows).onConflictDoNothing().returning({ id: jobs.id });
       const ids = new Set(stored.map(({ id }) => id));
@@ -211,9 +222,9 @@ async function store(
         if (logs && ids.delete(row.id))
           await tx.insert(jobLogs).values({ job_id: row.id, seq: 0, content: logs });
       }
-      return stored.length;
+      return stored;
     });
-  }
+  const imported = (await inPieces(list, storeSome, MOST_AT_ONCE)).length;
   const known = list.length - imported;
   return `imported ${imported} jobs${known > 0 ? `; ${known} were known already and left as they are` : ""}`;
 }

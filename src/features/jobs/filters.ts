@@ -5,28 +5,15 @@ import type { WorkspaceContext } from "../../context.ts";
 import { matches, someText, startsWith } from "../../database/conditions.ts";
 import { BadRequest } from "../../errors.ts";
 import { flag, moment } from "../../http/operation.ts";
-import { unsearchable } from "../../lib/contains.ts";
-import { parseFields } from "../../lib/json.ts";
 import { jobs } from "../../queue/tables.ts";
+import { waitsForApproval } from "../flows/run/awaited.ts";
 import { flowFrames } from "../flows/tables.ts";
+import { jsonFilter } from "./json-filter.ts";
 import { visibleTo } from "./service.ts";
 import type { IdSet, Selection } from "./walk.ts";
 
 /** Names and numbers between commas. */
 export const csv = (text: string) => text.split(",").map((part) => part.trim());
-
-const json = z.string().transform((text, check) => {
-  try {
-    const value = parseFields(text) as unknown;
-    const problem = unsearchable(value);
-    if (problem === undefined) return { value };
-    check.addIssue(problem);
-    return z.NEVER;
-  } catch (cause) {
-    check.addIssue(`must be JSON text, such as {"name":"Bob"}: ${(cause as Error).message}`);
-    return z.NEVER;
-  }
-});
 
 /** Of every list. `…_before` is inclusive, `…_after` exclusive. */
 export const commonFilters = {
@@ -44,8 +31,8 @@ export const commonFilters = {
   created_after: moment.optional(),
   success: flag.optional(),
   job_kinds: z.string().optional(),
-  args: json.optional(),
-  result: json.optional(),
+  args: jsonFilter.optional(),
+  result: jsonFilter.optional(),
   tag: z.string().optional(),
   is_skipped: flag.optional(),
   is_flow_step: flag.optional(),
@@ -178,6 +165,10 @@ export function unguardedSelection(
       ...timeFilters(filters),
       ...stateFilters(filters, half, ctx.app.clock()),
     ),
+    within: and(
+      filters.created_before && lte(jobs.created_at, filters.created_before),
+      filters.created_after && gt(jobs.created_at, filters.created_after),
+    ),
     sets: setsOf(workspace, filters, half),
     containment: args || result ? { args, result } : undefined,
     ascending: filters.order_desc === false,
@@ -189,6 +180,7 @@ function setsOf(workspace: string, filters: Filters, half: Half): IdSet[] {
   const sets: IdSet[] = [];
   if (filters.parent_job) sets.push(childrenOf(filters.parent_job));
   if (filters.concurrency_key) sets.push(ofKey(workspace, filters.concurrency_key));
+  if (filters.suspended) sets.push(SUSPENDED);
   if (filters.running !== undefined) sets.push(filters.running ? RUNNING : QUEUED);
   else if (half === "unfinished") sets.push(UNFINISHED);
   const after = [
@@ -215,8 +207,13 @@ function* textFilters(filters: Filters): Generator<SQL | undefined> {
   if (filters.trigger_kind) yield eq(jobs.trigger_kind, filters.trigger_kind);
 }
 
-/** A flow that waits for approvals; the engine says so in its state. */
-const waitsForEvents = sql`(${jobs.state} = 'running' AND ${jobs.id} IN (SELECT ${flowFrames.job_id} FROM ${flowFrames} WHERE ${flowFrames.wake_at} IS NOT NULL AND ${flowFrames.state} LIKE '%"for":"events"%'))`;
+const suspendedIds = sql`SELECT ${flowFrames.job_id} FROM ${flowFrames} WHERE ${waitsForApproval}`;
+
+/** Flows that wait for approvals. */
+export const SUSPENDED: IdSet = {
+  ids: suspendedIds,
+  plain: sql`(${jobs.state} = 'running' AND ${jobs.id} IN (${suspendedIds}))`,
+};
 
 function* kindFilters(filters: Filters): Generator<SQL> {
   if (filters.job_kinds) yield inArray(jobs.kind, csv(filters.job_kinds) as "script"[]);
@@ -225,15 +222,15 @@ function* kindFilters(filters: Filters): Generator<SQL> {
   if (filters.is_flow_step !== undefined) {
     yield filters.is_flow_step ? isNotNull(jobs.flow_step_id) : isNull(jobs.flow_step_id);
   }
-  if (filters.suspended) yield waitsForEvents;
+  if (filters.suspended !== undefined) {
+    yield filters.suspended ? eq(jobs.state, "running") : sql`NOT ${SUSPENDED.plain}`;
+  }
 }
 
 /** When a job began, or was made when it has not begun. */
 const begun = sql`coalesce(${jobs.started_at}, ${jobs.created_at})`;
 
 function* timeFilters(filters: Filters): Generator<SQL | undefined> {
-  if (filters.created_before) yield lte(jobs.created_at, filters.created_before);
-  if (filters.created_after) yield gt(jobs.created_at, filters.created_after);
   if (filters.started_before) yield lte(jobs.started_at, filters.started_before);
   if (filters.started_after) yield gt(jobs.started_at, filters.started_after);
   const at = (moment: Date) => sql.param(moment, jobs.created_at);
@@ -256,7 +253,10 @@ function* stateFilters(filters: Filters, half: Half, now: Date): Generator<SQL |
   if (half === "completed") yield completed;
   if (filters.success !== undefined) yield successIs(filters.success);
   if (filters.is_skipped !== undefined) {
-    yield and(completed, filters.is_skipped ? eq(jobs.status, "skipped") : ne(jobs.status, "skipped"));
+    // What has not ended was not skipped, as yet.
+    yield filters.is_skipped
+      ? and(completed, eq(jobs.status, "skipped"))
+      : or(ne(jobs.state, "completed"), ne(jobs.status, "skipped"));
   }
   // What is completed has had its time.
   if (filters.scheduled_for_before_now) yield or(ne(jobs.state, "queued"), lte(jobs.scheduled_for, now));

@@ -1,7 +1,17 @@
-/** Listing jobs. Which ways lead to a page is told in walk.ts. */
+/** Listing jobs, by the time of their creation. Which ways lead to a page is told in walk.ts. */
 import { z } from "zod";
-import type { WorkspaceContext } from "../../context.ts";
-import { type Operation, operation, paging, responds, toWindow, wholeNumber } from "../../http/operation.ts";
+import type { App, WorkspaceContext } from "../../context.ts";
+import {
+  Answered,
+  type Operation,
+  operation,
+  paging,
+  responds,
+  toWindow,
+  wholeNumber,
+} from "../../http/operation.ts";
+import { isFrame, type JobKind } from "../../queue/states.ts";
+import { awaitedBy } from "../flows/run/awaited.ts";
 import {
   commonFilters,
   concurrencyKey,
@@ -11,9 +21,10 @@ import {
   queueFilters,
   selectionOf,
 } from "./filters.ts";
+import { pageOfIds } from "./pages.ts";
 import { JobRecord, lightColumns, toSummary } from "./records.ts";
 import { groupsOf, JobGroup } from "./selected-groups.ts";
-import { pageOfIds, rowsOf } from "./walk.ts";
+import { type Budget, rowsOf } from "./walk.ts";
 
 const base = "/w/{workspace}/jobs" as const;
 
@@ -22,19 +33,46 @@ const many = { domain: "jobs", action: "read", many: true } as const;
 
 type Page = Filters & { page: number; per_page: number };
 
+/** How long a list looks for what its filters select: some millions of rows. */
+const SEARCH_MS = 5_000;
+/**
+ * Says that the time was over before the page was full: nothing beyond this moment has been looked at. Whoever asks
+ * again with it as `created_before` (`created_after` where the oldest come first) goes on from there.
+ */
+const SEARCHED_UNTIL = "searched-until";
+
+/** All of a page, however long it takes: something is to be done with these. */
 function idsOf(ctx: WorkspaceContext, workspace: string, query: Page, half: Half): Promise<string[]> {
   return pageOfIds(ctx.app, selectionOf(ctx, workspace, query, half), toWindow(query));
 }
 
+/** Records of flows that wait say for how many approvals. */
+async function withSuspended(app: App, rows: JobRecord[]): Promise<JobRecord[]> {
+  const flows = rows.filter(({ running, job_kind }) => running && isFrame(job_kind as JobKind));
+  const awaited = await awaitedBy(
+    app,
+    flows.map(({ id }) => id),
+  );
+  for (const row of flows) row.suspend = awaited.get(row.id);
+  return rows;
+}
+
 /** A page of records as lists show them. */
-export async function summariesOf(
+async function summariesOf(
   ctx: WorkspaceContext,
   workspace: string,
   query: Page,
   half: Half,
-): Promise<JobRecord[]> {
-  const ids = await idsOf(ctx, workspace, query, half);
-  return (await rowsOf(ctx.app, lightColumns, ids)).map(toSummary);
+): Promise<Answered<JobRecord[]>> {
+  const budget: Budget = { ms: SEARCH_MS };
+  const selection = { ...selectionOf(ctx, workspace, query, half), budget };
+  const ids = await pageOfIds(ctx.app, selection, toWindow(query));
+  const rows = await rowsOf(ctx.app, lightColumns, ids);
+  const { reached } = budget;
+  return new Answered(
+    await withSuspended(ctx.app, rows.map(toSummary)),
+    reached && ids.length < query.per_page ? { [SEARCHED_UNTIL]: reached.toISOString() } : {},
+  );
 }
 
 export const listJobs = operation({
@@ -60,8 +98,11 @@ const listQueue = operation({
   query: z.object({ ...paging, per_page: wholeNumber.min(1).max(100_000).default(1000), ...queueFilters }),
   responds: responds.json(z.array(JobRecord), "jobs without arguments"),
   run: async (ctx, { workspace, query }) => {
-    const found = await summariesOf(ctx, workspace, query, "unfinished");
-    return found.map((job) => ({ ...job, args: null }));
+    const { value, headers } = await summariesOf(ctx, workspace, query, "unfinished");
+    return new Answered(
+      value.map((job) => ({ ...job, args: null })),
+      headers,
+    );
   },
 });
 

@@ -1,11 +1,14 @@
 /** Reading and canceling jobs. */
-import { and, eq, inArray, ne, or, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, isNull, ne, or, type SQL, sql } from "drizzle-orm";
 import type { App, Caller, Context, WorkspaceContext } from "../../context.ts";
+import { apart } from "../../database/conditions.ts";
 import type { Tx } from "../../database/database.ts";
 import { BadRequest, NotFound, type SvcError, Unauthorized } from "../../errors.ts";
 import type { Audit } from "../../http/operation.ts";
 import { isUuid } from "../../lib/ids.ts";
+import { inPieces } from "../../lib/pieces.ts";
 import { settlePlaces } from "../../queue/concurrency.ts";
+import { queuedSlices } from "../../queue/queued-slices.ts";
 import { isFrame } from "../../queue/states.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
 import { settleWithoutLock } from "../flows/locks.ts";
@@ -14,6 +17,13 @@ import { noteEnd } from "../handlers/outbox.ts";
 import { isMeant, isOwner, namesOf, ownedBy } from "../permissions.ts";
 import { isAllowed, tagsOf } from "../tokens/scopes.ts";
 import { canceledResult } from "./canceled.ts";
+
+const BY_CALL = "canceled through the API";
+/** Jobs that are canceled side by side. */
+const MOST_CANCELED = 50;
+
+/** Who cancels, and how that is written. */
+export type Canceling = Pick<Context, "app" | "username" | "write">;
 
 /**
  * The job, when the caller may see it: whoever it runs as, which may be a group; an admin; or an owner of its path unless
@@ -123,30 +133,40 @@ export async function cancelJob(
   const job = await getJob(ctx, workspace_id, id);
   if (job.state === "completed") return `job ${job.id} is already completed`;
   const whileRunning = force && !ctx.app.queue.has(job.id);
-  await cancelUnfinished(ctx, job, reason ?? "canceled through the API", whileRunning, as);
+  await cancelUnfinished(ctx, job, reason ?? BY_CALL, whileRunning, as);
   return job.id;
 }
 
 /**
- * Cancels those of the jobs that are due or running and that the caller may see.
+ * Cancels those of the jobs that have not ended and that the caller may see; what a schedule has planned for later is
+ * left alone.
  * @returns their ids
  */
-export async function cancelSelection(
+export function cancelSelection(
   ctx: Context,
   workspace_id: string,
   ids: readonly string[],
 ): Promise<string[]> {
   const now = ctx.app.clock();
-  const cancelOne = async (id: string) => {
-    const job = await findJob(ctx.app, workspace_id, id);
-    if (!job || !mayRead(ctx.caller, job) || job.state === "completed") return undefined;
-    // What waits for a place of its concurrency key was due already.
-    if (job.state === "queued" && job.scheduled_for > now && !job.concurrency_blocked) return undefined;
-    await cancelUnfinished(ctx, job, "canceled through the API", false);
-    return id;
+  // What waits for a place of its concurrency key was due already.
+  const isPlanned = (job: Job) =>
+    job.schedule_path !== null &&
+    job.state === "queued" &&
+    job.scheduled_for > now &&
+    !job.concurrency_blocked;
+  const cancelSome = async (some: readonly string[]) => {
+    const found = await ctx.app.db.read
+      .select()
+      .from(jobs)
+      .where(
+        and(eq(jobs.workspace_id, workspace_id), inArray(jobs.id, [...some]), ne(jobs.state, "completed")),
+      );
+    const wanted = found.filter((job) => mayRead(ctx.caller, job) && !isPlanned(job));
+    await Promise.all(wanted.map((job) => cancelUnfinished(ctx, job, BY_CALL, false)));
+    const ended = new Set(wanted.map(({ id }) => id));
+    return some.filter((id) => ended.has(id));
   };
-  const canceled = await Promise.all([...new Set(ids)].map(cancelOne));
-  return canceled.filter((id) => id !== undefined);
+  return inPieces([...new Set(ids)], cancelSome, MOST_CANCELED);
 }
 
 /**
@@ -159,26 +179,51 @@ export async function cancelRunsOf(
   reason: string | undefined,
 ): Promise<void> {
   const { member } = ctx.caller;
-  const unfinished = await ctx.app.db.read
-    .select()
-    .from(jobs)
-    .where(
-      and(
-        eq(jobs.workspace_id, member.workspace_id),
-        eq(jobs.script_path, path),
-        eq(jobs.kind, "script"),
-        ne(jobs.state, "completed"),
-        visibleTo(ctx.caller),
-      ),
-    );
-  for (const job of unfinished) await cancelUnfinished(ctx, job, reason ?? "canceled through the API", false);
+  const { workspace_id } = member;
+  const runs = and(eq(jobs.workspace_id, workspace_id), eq(jobs.script_path, path), eq(jobs.kind, "script"));
+  await cancelAll(ctx, and(runs && apart(runs), visibleTo(ctx.caller)), reason ?? BY_CALL);
+}
+
+/**
+ * Cancels the jobs of a condition in pieces, however many there are: first what runs, which is asked to stop and takes
+ * the steps of its flows with it, then what is queued.
+ * @param which both, or what runs alone
+ */
+export async function cancelAll(
+  ctx: Canceling,
+  condition: SQL | undefined,
+  reason: string,
+  { which = "unfinished", as }: { which?: "unfinished" | "running"; as?: Audit } = {},
+): Promise<void> {
+  const { read } = ctx.app.db;
+  const cancelIn = async (slice: SQL | undefined) => {
+    const found = await read
+      .select({ id: jobs.id })
+      .from(jobs)
+      .where(and(slice, condition))
+      // A step of a flow that has been canceled is canceled already.
+      .orderBy(desc(isNull(jobs.flow_step_id)), asc(jobs.id));
+    const cancelSome = async (some: readonly { id: string }[]) => {
+      const ids = some.map(({ id }) => id);
+      const rows = await read
+        .select()
+        .from(jobs)
+        .where(and(inArray(jobs.id, ids), ne(jobs.state, "completed")));
+      await Promise.all(rows.map((job) => cancelUnfinished(ctx, job, reason, false, as)));
+      return [];
+    };
+    await inPieces(found, cancelSome, MOST_CANCELED);
+  };
+  await cancelIn(sql`${jobs.state} = 'running'`);
+  if (which === "running") return;
+  for await (const slice of queuedSlices(read)) await cancelIn(slice);
 }
 
 /**
  * @param whileRunning completes the row of a running job as well, instead of asking its worker to stop
  */
 export async function cancelUnfinished(
-  ctx: Context,
+  ctx: Canceling,
   job: Job,
   canceled_reason: string,
   whileRunning: boolean,

@@ -1,5 +1,6 @@
 /** Who has read which job: told in the audit log where that is asked for, once a minute for each of both. */
 import type { App, Context } from "../../context.ts";
+import { Cache } from "../../lib/cache.ts";
 import { perApp } from "../../lib/per-app.ts";
 import type { Job } from "../../queue/tables.ts";
 import { getJob } from "./service.ts";
@@ -8,15 +9,15 @@ const VIEW = { operation: "jobs.view", action_kind: "Execute" } as const;
 const AGAIN_MS = 60_000;
 const MAX_REMEMBERED = 20_000;
 
-interface Told {
-  /** Until when, in milliseconds, nothing more is told of this person and job. */
-  until: number;
-  /** Resolves when the row is there: whoever asks meanwhile is shown nothing before. */
-  stored: Promise<void>;
-}
-
-/** By person and job: those told of last stand at the end. */
-const toldOf = perApp<App, Map<string, Told>>(() => new Map());
+/** By person and job; resolved when the row is there: whoever asks meanwhile is shown nothing before. */
+const toldOf = perApp(
+  (app: App) =>
+    new Cache<Promise<void>>({
+      max: MAX_REMEMBERED,
+      ttl_ms: AGAIN_MS,
+      now: () => app.clock().getTime(),
+    }),
+);
 
 /** The job, which is about to be shown: that is told. @throws as `getJob` */
 export async function viewJob(ctx: Context, workspace_id: string, id: string): Promise<Job> {
@@ -30,18 +31,15 @@ export async function tellOfView(ctx: Context, { id, workspace_id }: Pick<Job, "
   const { app, username } = ctx;
   if (app.config.job_view_audit_logs !== "true") return;
   const told = toldOf(app);
-  const now = app.clock().getTime();
   const key = `${workspace_id}\n${username}\n${id}`;
   const known = told.get(key);
-  if (known && known.until > now) return known.stored;
-  told.delete(key);
-  if (told.size >= MAX_REMEMBERED) told.delete(told.keys().next().value!);
+  if (known) return known;
   const stored = ctx.write({ resource: id, as: VIEW }, async () => {});
-  told.set(key, { until: now + AGAIN_MS, stored });
+  told.set(key, stored);
   try {
     await stored;
   } catch (cause) {
-    if (told.get(key)?.stored === stored) told.delete(key);
+    if (told.get(key) === stored) told.delete(key);
     throw cause;
   }
 }

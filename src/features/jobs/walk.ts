@@ -4,15 +4,18 @@
  * SQLite reads on the thread that serves requests, so no statement here looks at more than a few thousand rows, and
  * between two of them the thread serves others. Three ways lead to a page:
  * - a small set that an index knows by itself (what is queued, a job's children): only its rows are looked at;
- * - no filter at all: an index ends in the id, and pages before the wanted one are skipped there;
- * - any other filter: slices of that index one after the other, until the page is full or the table has ended.
+ * - no filter at all: an index ends in the time of creation and the id, and pages before the wanted one are skipped there;
+ * - any other filter: slices of that index one after the other, until the page is full, the table or the time has ended.
+ *   Few may do so at once (`scans`), so that many who look for what is not there leave most of the thread to others.
  */
 import { and, asc, count, desc, gt, gte, inArray, lt, lte, type SQL, sql } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import { apart } from "../../database/conditions.ts";
 import { pause } from "../../lib/pause.ts";
+import { perApp } from "../../lib/per-app.ts";
+import { createSlots } from "../../lib/slots.ts";
 import { type Job, jobs } from "../../queue/tables.ts";
-import { type Containment, containing } from "./containment.ts";
+import type { Containment } from "./containment.ts";
 
 /** Rows that one statement looks at: some 2 ms when they are small. */
 const SLICE = 5_000;
@@ -24,6 +27,10 @@ const STRIDE = 20_000;
 const SMALL = 20_000;
 /** Rows read at once. */
 const CHUNK = 500;
+/** Who goes through many slices at once. */
+const MOST_SCANS = 2;
+
+const scans = perApp<App, ReturnType<typeof createSlots>>(() => createSlots(MOST_SCANS));
 
 /** Jobs that a small index knows. */
 export interface IdSet {
@@ -33,9 +40,21 @@ export interface IdSet {
   plain?: SQL;
 }
 
+/** How long may be looked for. */
+export interface Budget {
+  ms: number;
+  /** Set when the time was over: what was made on the far side of this moment has not been looked at. */
+  reached?: Date;
+}
+
 export interface Selection {
-  /** Equalities of the columns that an index which ends in the id begins with; undefined: the whole table. */
+  /**
+   * Equalities of the columns that an index which ends in the time of creation and the id begins with; undefined: the whole
+   * table, in the order of the ids.
+   */
   base: SQL | undefined;
+  /** Bounds on the time of creation, in which the same index leads. */
+  within?: SQL | undefined;
   filters: SQL | undefined;
   sets: IdSet[];
   /** What is looked for inside arguments and results. */
@@ -43,49 +62,39 @@ export interface Selection {
   ascending?: boolean | undefined;
   /** Aborted when nobody waits any more: the walk ends early. */
   signal?: AbortSignal | undefined;
+  budget?: Budget | undefined;
+  /** The scan that this walk is a part of. */
+  scan?: Scan | undefined;
 }
+
+/** Going through many slices, by one call. */
+export interface Scan {
+  /** Waits for its turn, once. @returns false when its time is over */
+  goOn(): Promise<boolean>;
+  end(): void;
+}
+
+export function createScan(app: App, { budget, signal }: Selection): Scan {
+  let giveBack: (() => void) | undefined;
+  let began = 0;
+  return {
+    async goOn() {
+      if (!giveBack) {
+        giveBack = await scans(app).take(signal);
+        began = performance.now();
+      }
+      return !budget || performance.now() - began <= budget.ms;
+    },
+    end: () => giveBack?.(),
+  };
+}
+
+/** Where a job stands in the order. */
+export type Place = Pick<Job, "id" | "created_at">;
 
 /** No row has to be looked at: the index alone tells what is selected. */
 function isBare({ filters, containment, sets }: Selection): boolean {
   return !filters && !containment && sets.length === 0;
-}
-
-/** The ids of one page of a selection, in its order. */
-export async function pageOfIds(
-  app: App,
-  selection: Selection,
-  { offset, limit }: { offset: number; limit: number },
-): Promise<string[]> {
-  if (isBare(selection)) return barePage(app, selection, offset, limit);
-  const page: string[] = [];
-  let skip = offset;
-  for await (const slice of slicesOf(app, selection)) {
-    const wanted = limit - page.length;
-    if (selection.containment) {
-      const ids = await containing(app, slice, orderOf(selection), selection.containment, skip + wanted);
-      page.push(...ids.slice(skip));
-      skip = Math.max(0, skip - ids.length);
-    } else {
-      const held = skip > 0 ? await countIn(app, slice) : undefined;
-      if (held === undefined || held > skip) {
-        page.push(...(await idsIn(app, selection, slice, skip, wanted)));
-        skip = 0;
-      } else skip -= held;
-    }
-    if (page.length >= limit) break;
-  }
-  return page;
-}
-
-async function barePage(app: App, selection: Selection, offset: number, limit: number): Promise<string[]> {
-  let skip = offset;
-  let last: string | undefined;
-  for (; skip >= STRIDE; skip -= STRIDE) {
-    last = await nthId(app, selection, last, STRIDE);
-    if (last === undefined || selection.signal?.aborted) return [];
-    await pause();
-  }
-  return idsIn(app, selection, and(selection.base, after(selection, last)), skip, limit);
 }
 
 /** How many jobs a selection holds. What is completed and begun meanwhile may be counted or not. */
@@ -100,27 +109,42 @@ export async function countOf(app: App, selection: Selection): Promise<number> {
  * small there is one part only.
  */
 export async function* slicesOf(app: App, selection: Selection): AsyncGenerator<SQL | undefined> {
-  const { base, filters, sets } = selection;
+  const { base, within, filters, sets, ascending, signal, budget } = selection;
   const small = await smallOf(app, sets);
   const others = sets.filter((set) => set !== small).map((set) => set.plain);
   if (small) {
-    yield and(base && apart(base), inArray(jobs.id, sql`(${small.ids})`), filters, ...others);
+    const rest = [within && apart(within), filters, ...others];
+    yield and(base && apart(base), inArray(jobs.id, sql`(${small.ids})`), ...rest);
     return;
   }
   const length = lengthOf(selection);
-  let last: string | undefined;
-  for (;;) {
-    const end = await nthId(app, selection, last, length);
-    yield and(base, after(selection, last), upTo(selection, end), filters, ...others);
-    if (end === undefined || selection.signal?.aborted) return;
-    last = end;
-    await pause();
+  const scan = selection.scan ?? createScan(app, selection);
+  try {
+    for (let last: Place | undefined; ; ) {
+      const end = await nthPlace(app, selection, last, length);
+      yield and(base, within, after(selection, last), upTo(selection, end), filters, ...others);
+      if (end === undefined || signal?.aborted) return;
+      last = end;
+      await pause();
+      if (!(await scan.goOn())) {
+        // The later bound is inclusive, the earlier one is not.
+        if (budget) budget.reached = new Date(end.created_at.getTime() - (ascending ? 1 : 0));
+        return;
+      }
+    }
+  } finally {
+    if (scan !== selection.scan) scan.end();
   }
 }
 
 function lengthOf(selection: Selection): number {
   if (isBare(selection)) return STRIDE;
   return selection.containment ? READ_SLICE : SLICE;
+}
+
+/** Whether one of its sets is small: then there is one part only. */
+export async function isSmall(app: App, { sets }: Selection): Promise<boolean> {
+  return (await smallOf(app, sets)) !== undefined;
 }
 
 async function smallOf(app: App, sets: IdSet[]): Promise<IdSet | undefined> {
@@ -133,51 +157,53 @@ async function smallOf(app: App, sets: IdSet[]): Promise<IdSet | undefined> {
   return undefined;
 }
 
-const orderOf = ({ ascending }: Selection) => (ascending ? asc(jobs.id) : desc(jobs.id));
-
-function after({ ascending }: Selection, id: string | undefined): SQL | undefined {
-  return id === undefined ? undefined : (ascending ? gt : lt)(jobs.id, id);
+/** The order of a selection whose rows are in one index, or are few. */
+export function orderOf({ ascending }: Selection): SQL[] {
+  const to = ascending ? asc : desc;
+  return [to(jobs.created_at), to(jobs.id)];
 }
 
-function upTo({ ascending }: Selection, id: string | undefined): SQL | undefined {
-  return id === undefined ? undefined : (ascending ? lte : gte)(jobs.id, id);
+/** The whole table has an index of ids alone. */
+function walkOrder(selection: Selection): SQL[] {
+  return selection.base ? orderOf(selection) : [(selection.ascending ? asc : desc)(jobs.id)];
 }
 
-/** The id `n` rows on; undefined when there are fewer. */
-async function nthId(
+/** What comes behind a place. */
+export function after(selection: Selection, place: Place | undefined): SQL | undefined {
+  const { ascending, base } = selection;
+  if (!place) return undefined;
+  return base ? compared(ascending ? ">" : "<", place) : (ascending ? gt : lt)(jobs.id, place.id);
+}
+
+function upTo({ ascending, base }: Selection, place: Place | undefined): SQL | undefined {
+  if (!place) return undefined;
+  return base ? compared(ascending ? "<=" : ">=", place) : (ascending ? lte : gte)(jobs.id, place.id);
+}
+
+function compared(how: "<" | "<=" | ">" | ">=", { created_at, id }: Place): SQL {
+  const moment = sql.param(created_at, jobs.created_at);
+  return sql`(${jobs.created_at}, ${jobs.id}) ${sql.raw(how)} (${moment}, ${id})`;
+}
+
+/** The place `n` rows on; undefined when there are fewer. */
+export async function nthPlace(
   app: App,
   selection: Selection,
-  last: string | undefined,
+  last: Place | undefined,
   n: number,
-): Promise<string | undefined> {
+): Promise<Place | undefined> {
+  const { base, within } = selection;
   const [row] = await app.db.read
-    .select({ id: jobs.id })
+    .select({ id: jobs.id, ...(base ? { created_at: jobs.created_at } : {}) })
     .from(jobs)
-    .where(and(selection.base, after(selection, last)))
-    .orderBy(orderOf(selection))
+    .where(and(base, within, after(selection, last)))
+    .orderBy(...walkOrder(selection))
     .limit(1)
     .offset(n - 1);
-  return row?.id;
+  return row as Place | undefined;
 }
 
-async function idsIn(
-  app: App,
-  selection: Selection,
-  slice: SQL | undefined,
-  offset: number,
-  limit: number,
-): Promise<string[]> {
-  const rows = await app.db.read
-    .select({ id: jobs.id })
-    .from(jobs)
-    .where(slice)
-    .orderBy(orderOf(selection))
-    .limit(limit)
-    .offset(offset);
-  return rows.map((row) => row.id);
-}
-
-async function countIn(app: App, slice: SQL | undefined): Promise<number> {
+export async function countIn(app: App, slice: SQL | undefined): Promise<number> {
   const [row] = await app.db.read.select({ count: count() }).from(jobs).where(slice);
   return row?.count ?? 0;
 }

@@ -8,7 +8,9 @@ import {
   paging,
   responds,
 } from "../../http/operation.ts";
+import { contains } from "../../lib/contains.ts";
 import { Retry } from "../flows/open-flow.ts";
+import { jsonFilter } from "../jobs/json-filter.ts";
 import { triggerOperations, triggerRecord } from "../triggers/kind-operations.ts";
 import { nextRuns, notBefore } from "./cron.ts";
 import { HANDLER_TYPES, setDefault } from "./default-handlers.ts";
@@ -124,6 +126,11 @@ const common = triggerOperations({
   store: service.store,
   record: ScheduleRecord,
   toRecord,
+  filters: z.object({ args: jsonFilter.optional() }),
+  wanted({ args }) {
+    const part = args as z.output<typeof jsonFilter> | undefined;
+    return part && ((row) => contains(row.args, part.value));
+  },
 });
 export const {
   setEnabled: setScheduleEnabled,

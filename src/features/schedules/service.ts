@@ -101,7 +101,7 @@ export async function lastRuns(
         isNotNull(jobs.status),
       ),
     )
-    .orderBy(desc(jobs.id))
+    .orderBy(desc(jobs.created_at), desc(jobs.id))
     .limit(MAX_RAN);
   return rows.map(({ id, status, duration_ms }) => ({
     id,

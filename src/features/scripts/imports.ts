@@ -7,6 +7,7 @@ import { requireRuntime, runtimeOf } from "../../languages/languages.ts";
 import { importedPaths } from "../../languages/local-imports.ts";
 import { mergePackages } from "../../languages/packages.ts";
 import type { Language, Packages } from "../../languages/types.ts";
+import { Cache } from "../../lib/cache.ts";
 import { perApp } from "../../lib/per-app.ts";
 import type { ImportedScript } from "../../runner/types.ts";
 import { canRead } from "../permissions.ts";
@@ -124,8 +125,8 @@ function toImported({ path, language, content }: Script): ImportedScript {
   return { path, language: requireRuntime(language), content };
 }
 
-const loadedBy = perApp<App, Map<string, Promise<ImportedScript>>>(() => new Map());
 const MAX_LOADED = 2_000;
+const loadedBy = perApp((_: App) => new Cache<ImportedScript>({ max: MAX_LOADED }));
 
 /** The sources of pinned imports. @throws BadRequest when a version is gone */
 export function loadImports(app: App, workspace_id: string, pins: PinnedImport[]): Promise<ImportedScript[]> {
@@ -133,13 +134,7 @@ export function loadImports(app: App, workspace_id: string, pins: PinnedImport[]
   return Promise.all(
     pins.map(({ path, hash }) => {
       const key = `${workspace_id}\n${hash}`;
-      const known = loaded.get(key);
-      if (known) return known;
-      const loading = loadImport(app, workspace_id, path, hash);
-      if (loaded.size >= MAX_LOADED) loaded.delete(loaded.keys().next().value!);
-      loaded.set(key, loading);
-      loading.catch(() => loaded.delete(key));
-      return loading;
+      return loaded.get(key) ?? loaded.load(key, () => loadImport(app, workspace_id, path, hash));
     }),
   );
 }

@@ -1,7 +1,7 @@
-import { and, asc, desc, eq, getTableColumns, inArray, sql } from "drizzle-orm";
+import { and, asc, desc, eq, getTableColumns, inArray, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
-import { startsWith } from "../../database/conditions.ts";
+import { containsText, endsWith, startsWith } from "../../database/conditions.ts";
 import { flag, type Operation, operation, paging, responds, toWindow } from "../../http/operation.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { hasStarred, isStarred, starredAmong } from "../favorites/service.ts";
@@ -68,6 +68,13 @@ export const listScripts = operation({
     show_archived: flag.default(false),
     starred_only: flag.default(false),
     include_without_main: flag.default(false),
+    is_template: flag.optional(),
+    /** Those that descend from a version, however many are between. */
+    parent_hash: z.string().optional(),
+    /** Those whose last version before is this one. */
+    first_parent_hash: z.string().optional(),
+    /** Those whose first version was this one. */
+    last_parent_hash: z.string().optional(),
     kinds: z.string().optional(),
     languages: z.string().optional(),
     with_deployment_msg: flag.default(false),
@@ -94,6 +101,8 @@ export const listScripts = operation({
           query.path_exact ? eq(scripts.path, query.path_exact) : undefined,
           query.path_start ? startsWith(scripts.path, query.path_start) : undefined,
           query.include_without_main ? undefined : eq(scripts.no_main_func, false),
+          query.is_template === undefined ? undefined : eq(scripts.is_template, query.is_template),
+          ...descentFilters(query),
           query.kinds ? inArray(scripts.kind, query.kinds.split(",")) : undefined,
           query.languages ? inArray(scripts.language, query.languages.split(",")) : undefined,
         ),
@@ -111,6 +120,20 @@ export const listScripts = operation({
     }));
   },
 });
+
+interface Descent {
+  parent_hash?: string | undefined;
+  first_parent_hash?: string | undefined;
+  last_parent_hash?: string | undefined;
+}
+
+/** The ancestors of a version are stored as JSON, the nearest first: hashes are of hexadecimal digits alone. */
+function* descentFilters({ parent_hash, first_parent_hash, last_parent_hash }: Descent): Generator<SQL> {
+  const ancestors = scripts.parent_hashes;
+  if (parent_hash) yield containsText(ancestors, JSON.stringify(parent_hash));
+  if (first_parent_hash) yield startsWith(ancestors, `[${JSON.stringify(first_parent_hash)}`);
+  if (last_parent_hash) yield endsWith(ancestors, `${JSON.stringify(last_parent_hash)}]`);
+}
 
 const starredInfo = z.object({ with_starred_info: flag.default(false) });
 

@@ -5,6 +5,7 @@ import type { Reader } from "../../database/database.ts";
 import { NotFound } from "../../errors.ts";
 import { forgottenEverywhere } from "../../events/forgetting.ts";
 import { runtimeOf } from "../../languages/languages.ts";
+import { Cache } from "../../lib/cache.ts";
 import { perApp } from "../../lib/per-app.ts";
 import type { RunnableLanguage, RunnableVersion } from "../../runner/types.ts";
 import { passwordsOf } from "../jobs/sealed.ts";
@@ -40,14 +41,10 @@ export interface Deployed {
 
 const MAX_CACHED = 10_000;
 
-interface Cache {
-  byPath: Map<string, Deployed>;
-  byHash: Map<string, Deployed>;
-  /** Raised by every change, so that a lookup begun before one does not store what it saw. */
-  generation: number;
-}
-
-const cacheOf = perApp<App, Cache>(() => ({ byPath: new Map(), byHash: new Map(), generation: 0 }));
+const cacheOf = perApp((_: App) => ({
+  byPath: new Cache<Deployed>({ max: MAX_CACHED }),
+  byHash: new Cache<Deployed>({ max: MAX_CACHED }),
+}));
 
 const key = (workspace_id: string, name: string) => `${workspace_id}\n${name}`;
 
@@ -56,7 +53,7 @@ export const forgetScript = forgottenEverywhere<[workspace_id: string, path: str
   "script",
   {
     forget(app, workspace_id, path, hash) {
-      const { byPath, byHash } = generationAfter(app);
+      const { byPath, byHash } = cacheOf(app);
       byPath.delete(key(workspace_id, path));
       if (hash) byHash.delete(key(workspace_id, hash));
     },
@@ -67,11 +64,9 @@ export const forgetScript = forgottenEverywhere<[workspace_id: string, path: str
 /** Forgets what was remembered of all versions at a path. */
 export const forgetScriptAt = forgottenEverywhere<[workspace_id: string, path: string]>("script path", {
   forget(app, workspace_id, path) {
-    const { byHash, byPath } = generationAfter(app);
+    const { byHash, byPath } = cacheOf(app);
     byPath.delete(key(workspace_id, path));
-    for (const [name, { version }] of byHash) {
-      if (version.path === path && version.workspace_id === workspace_id) byHash.delete(name);
-    }
+    byHash.deleteWhere((_, { version }) => version.path === path && version.workspace_id === workspace_id);
   },
   forgetAll,
 });
@@ -79,24 +74,15 @@ export const forgetScriptAt = forgottenEverywhere<[workspace_id: string, path: s
 /** Forgets all scripts of a workspace; called after a commit that moved or shared some. */
 export const forgetScripts = forgottenEverywhere<[workspace_id: string]>("scripts", {
   forget(app, workspace_id) {
-    const { byPath, byHash } = generationAfter(app);
-    for (const map of [byPath, byHash]) {
-      for (const name of map.keys()) if (name.startsWith(key(workspace_id, ""))) map.delete(name);
+    for (const cache of Object.values(cacheOf(app))) {
+      cache.deleteWhere((name) => name.startsWith(key(workspace_id, "")));
     }
   },
   forgetAll,
 });
 
 function forgetAll(app: App): void {
-  const { byPath, byHash } = generationAfter(app);
-  byPath.clear();
-  byHash.clear();
-}
-
-function generationAfter(app: App): Cache {
-  const cache = cacheOf(app);
-  cache.generation++;
-  return cache;
+  for (const cache of Object.values(cacheOf(app))) cache.clear();
 }
 
 /**
@@ -104,7 +90,9 @@ function generationAfter(app: App): Cache {
  * @throws NotFound when there is no such script; BadRequest when it has no version that can run, saying why
  */
 export function deployedByPath(app: App, workspace_id: string, path: string): Deployed | Promise<Deployed> {
-  return cacheOf(app).byPath.get(key(workspace_id, path)) ?? loadByPath(app, workspace_id, path);
+  const { byPath } = cacheOf(app);
+  const name = key(workspace_id, path);
+  return byPath.get(name) ?? byPath.load(name, () => loadByPath(app, workspace_id, path));
 }
 
 /**
@@ -112,29 +100,23 @@ export function deployedByPath(app: App, workspace_id: string, path: string): De
  * @throws NotFound, or BadRequest when it cannot run
  */
 export function deployedByHash(app: App, workspace_id: string, hash: string): Deployed | Promise<Deployed> {
-  return cacheOf(app).byHash.get(key(workspace_id, hash)) ?? loadByHash(app, workspace_id, hash);
+  const { byHash } = cacheOf(app);
+  const name = key(workspace_id, hash);
+  return byHash.get(name) ?? byHash.load(name, () => loadByHash(app, workspace_id, hash));
 }
 
 async function loadByPath(app: App, workspace_id: string, path: string): Promise<Deployed> {
-  const cache = cacheOf(app);
-  const { generation } = cache;
   const row = await findLive(app.db.read, workspace_id, path, eq(scripts.ready, true));
   if (!row) throw await whyNotRunnable(app.db.read, workspace_id, path);
-  const deployed = toDeployed(row);
-  if (cache.generation === generation) remember(cache.byPath, key(workspace_id, path), deployed);
-  return deployed;
+  return toDeployed(row);
 }
 
 async function loadByHash(app: App, workspace_id: string, hash: string): Promise<Deployed> {
-  const cache = cacheOf(app);
-  const { generation } = cache;
   const row = await findVersion(app.db.read, workspace_id, hash);
   if (!row || row.deleted) throw new NotFound(`script with hash ${hash} in workspace ${workspace_id}`);
   if (row.archived) throw archived(row);
   if (!row.ready) throw notReady(row);
-  const deployed = toDeployed(row);
-  if (cache.generation === generation) remember(cache.byHash, key(workspace_id, hash), deployed);
-  return deployed;
+  return toDeployed(row);
 }
 
 /** The row of one version, whatever its state. */
@@ -199,11 +181,6 @@ function notReady(row: Script): NotRunnable {
     ? `its dependencies could not be resolved: ${row.lock_error_logs}`
     : "its dependencies are still being resolved";
   return new NotRunnable(`version ${row.hash} of script ${row.path} cannot run: ${why}`, row);
-}
-
-function remember(map: Map<string, Deployed>, name: string, deployed: Deployed): void {
-  if (map.size >= MAX_CACHED) map.delete(map.keys().next().value!);
-  map.set(name, deployed);
 }
 
 export function toRunnable(row: Script): RunnableVersion {

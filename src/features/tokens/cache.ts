@@ -1,6 +1,7 @@
 /** Identities of tokens seen recently. Resolving one of them costs no query; a revoked one is forgotten at once. */
 import type { App, Identity } from "../../context.ts";
 import { forgottenEverywhere } from "../../events/forgetting.ts";
+import { Cache } from "../../lib/cache.ts";
 import { perApp } from "../../lib/per-app.ts";
 import type { Lifetime } from "./lifetime.ts";
 
@@ -16,46 +17,35 @@ export interface KnownToken {
   lifetime: Lifetime;
 }
 
-interface Entry {
-  known: KnownToken | undefined;
-  until: number;
-}
-
 export interface TokenCache {
-  entries: Map<string, Entry>;
-  /** Raised by every revocation, so that a lookup begun before one does not store what it saw. */
-  generation: number;
+  /** By hash; null for what is no token. */
+  entries: Cache<KnownToken | null>;
   /** Hashes used since the last flush, and when. */
   used: Map<string, Date>;
 }
 
-export const tokenCache = perApp<App, TokenCache>(() => ({
-  entries: new Map(),
-  generation: 0,
+export const tokenCache = perApp<App, TokenCache>((app) => ({
+  entries: new Cache({ max: MAX_CACHED, ttl_ms: FRESH_MS, now: () => app.clock().getTime() }),
   used: new Map(),
 }));
 
-export function rememberToken(app: App, hash: string, known: KnownToken | undefined): void {
-  const { entries } = tokenCache(app);
-  if (entries.size >= MAX_CACHED) entries.delete(entries.keys().next().value!);
-  entries.set(hash, { known, until: app.clock().getTime() + (known ? FRESH_MS : UNKNOWN_MS) });
+/** Asked for once by all who come with it meanwhile. @returns null for what is no token */
+export function loadToken(
+  app: App,
+  hash: string,
+  look: () => Promise<KnownToken | null>,
+): Promise<KnownToken | null> {
+  return tokenCache(app).entries.load(hash, look, (known) => (known ? FRESH_MS : UNKNOWN_MS));
 }
 
 const forgetToken = forgottenEverywhere<[hash?: string]>("token", {
   forget(app, hash) {
-    if (hash === undefined) return forgetEntries(app);
-    const cache = tokenCache(app);
-    cache.generation++;
-    cache.entries.delete(hash);
+    const { entries } = tokenCache(app);
+    if (hash === undefined) entries.clear();
+    else entries.delete(hash);
   },
-  forgetAll: forgetEntries,
+  forgetAll: (app) => tokenCache(app).entries.clear(),
 });
-
-function forgetEntries(app: App): void {
-  const cache = tokenCache(app);
-  cache.generation++;
-  cache.entries.clear();
-}
 
 /** Called after a commit that changed who many people are: other servers know tokens that this one does not. */
 export function forgetAllTokens(app: App): void {

@@ -5,7 +5,7 @@ import { randomText, sha256 } from "../../lib/ids.ts";
 import { createPeriodicTask } from "../../loops/periodic-task.ts";
 import type { Service } from "../../loops/start-stop.ts";
 import { users } from "../users/tables.ts";
-import { forgetTokens, type KnownToken, rememberToken, tokenCache } from "./cache.ts";
+import { forgetTokens, type KnownToken, loadToken, tokenCache } from "./cache.ts";
 import { jobElsewhere, jobHere, mayBeJobElsewhere } from "./job-tokens.ts";
 import { endOf } from "./lifetime.ts";
 import { PREFIX_LENGTH, tokens } from "./tables.ts";
@@ -23,14 +23,25 @@ export function resolveToken(app: App, value: string): Identity | undefined | Pr
   if (job) return job;
   const hash = sha256(value);
   const cache = tokenCache(app);
-  const entry = cache.entries.get(hash);
-  const now = app.clock();
-  if (!entry || entry.until <= now.getTime()) {
-    return mayBeJobElsewhere(app, value) ? jobElsewhere(app, value) : loadToken(app, hash);
+  const known = cache.entries.get(hash);
+  if (known === undefined) {
+    return mayBeJobElsewhere(app, value) ? jobElsewhere(app, value) : resolveUnknown(app, hash);
   }
-  if (!entry.known || isOver(app, entry.known, now)) return undefined;
-  if (!cache.used.has(hash)) cache.used.set(hash, now);
-  return entry.known.identity;
+  return known ? used(app, hash, known) : undefined;
+}
+
+/** Whose the token is that is used now; undefined when it is over. */
+function used(app: App, hash: string, known: KnownToken): Identity | undefined {
+  const now = app.clock();
+  if (isOver(app, known, now)) return undefined;
+  const uses = tokenCache(app).used;
+  if (!uses.has(hash)) uses.set(hash, now);
+  return known.identity;
+}
+
+async function resolveUnknown(app: App, hash: string): Promise<Identity | undefined> {
+  const known = await loadToken(app, hash, () => findToken(app, hash));
+  return known ? used(app, hash, known) : undefined;
 }
 
 function isOver(app: App, { lifetime }: KnownToken, now: Date): boolean {
@@ -38,15 +49,14 @@ function isOver(app: App, { lifetime }: KnownToken, now: Date): boolean {
   return end !== undefined && end <= now;
 }
 
-async function loadToken(app: App, hash: string): Promise<Identity | undefined> {
-  const cache = tokenCache(app);
-  const { generation } = cache;
+async function findToken(app: App, hash: string): Promise<KnownToken | null> {
   const [row] = await app.db.read
     .select({ token: tokens, super_admin: users.super_admin, devops: users.devops })
     .from(tokens)
     .innerJoin(users, eq(users.email, tokens.email))
     .where(eq(tokens.hash, hash));
-  const known: KnownToken | undefined = row && {
+  if (!row) return null;
+  return {
     lifetime: row.token,
     identity: {
       email: row.token.email,
@@ -63,10 +73,6 @@ async function loadToken(app: App, hash: string): Promise<Identity | undefined> 
       },
     },
   };
-  if (cache.generation === generation) rememberToken(app, hash, known);
-  if (!known || isOver(app, known, app.clock())) return undefined;
-  cache.used.set(hash, app.clock());
-  return known.identity;
 }
 
 /**

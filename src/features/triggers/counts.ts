@@ -2,6 +2,7 @@
 import { and, count, eq, isNull, or } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import { containsText } from "../../database/conditions.ts";
+import { type PathTable, pathTable } from "../../database/path-table.ts";
 import { httpTriggers } from "../http-triggers/tables.ts";
 import { schedules } from "../schedules/tables.ts";
 import { runnablesOf } from "../tokens/scopes.ts";
@@ -26,9 +27,9 @@ export interface TriggersCount {
 
 export async function countTriggers(app: App, counted: Counted): Promise<TriggersCount> {
   const [schedule_count, http_routes_count, websocket_count, webhook_count, primary] = await Promise.all([
-    countIn(app, schedules, counted),
-    countIn(app, httpTriggers, counted),
-    countIn(app, websocketTriggers, counted),
+    countIn(app, pathTable(schedules, "script_path", "is_flow"), counted),
+    countIn(app, pathTable(httpTriggers, "script_path", "is_flow"), counted),
+    countIn(app, pathTable(websocketTriggers, "script_path", "is_flow"), counted),
     countWebhooks(app, counted),
     primarySchedule(app, counted),
   ]);
@@ -41,10 +42,7 @@ export async function countTriggers(app: App, counted: Counted): Promise<Trigger
   };
 }
 
-type Table = typeof schedules;
-
-async function countIn(app: App, table: unknown, { workspace_id, path, is_flow }: Counted): Promise<number> {
-  const rows = table as Table;
+async function countIn(app: App, rows: PathTable, { workspace_id, path, is_flow }: Counted): Promise<number> {
   const [row] = await app.db.read
     .select({ n: count() })
     .from(rows)
@@ -96,13 +94,12 @@ export async function usedTriggers(
   workspace_id: string,
 ): Promise<{ http_routes_used: boolean; websocket_used: boolean }> {
   const [http_routes_used, websocket_used] = await Promise.all(
-    [httpTriggers, websocketTriggers].map((table) => anyIn(app, table, workspace_id)),
+    [httpTriggers, websocketTriggers].map((table) => anyIn(app, pathTable(table), workspace_id)),
   );
   return { http_routes_used: http_routes_used!, websocket_used: websocket_used! };
 }
 
-async function anyIn(app: App, table: unknown, workspace_id: string): Promise<boolean> {
-  const rows = table as Table;
+async function anyIn(app: App, rows: PathTable, workspace_id: string): Promise<boolean> {
   const found = await app.db.read
     .select({ path: rows.path })
     .from(rows)

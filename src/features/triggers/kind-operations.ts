@@ -31,16 +31,24 @@ interface Kind<Row, Schema extends z.ZodType> {
     what: string;
     get: (ctx: WorkspaceContext, path: string) => Promise<Row>;
     exists: (ctx: WorkspaceContext, path: string) => Promise<boolean>;
-    list: (ctx: WorkspaceContext, filters: TriggerFilters) => Promise<Row[]>;
+    list: (
+      ctx: WorkspaceContext,
+      filters: TriggerFilters,
+      wanted: ((row: Row) => boolean) | undefined,
+    ) => Promise<Row[]>;
     setEnabled: (ctx: WorkspaceContext, path: string, enabled: boolean) => Promise<void>;
     delete: (ctx: WorkspaceContext, path: string) => Promise<void>;
   };
   record: Schema;
   toRecord: (row: Row, ctx: WorkspaceContext) => z.input<Schema> | Promise<z.input<Schema>>;
+  /** What its list filters by beside what all lists do. */
+  filters?: z.ZodObject<Record<string, z.ZodType>>;
+  /** Whether a row is as these filters want it; undefined when none of them is given. */
+  wanted?: (query: Record<string, unknown>) => ((row: Row) => boolean) | undefined;
 }
 
 export function triggerOperations<Row, Schema extends z.ZodType>(kind: Kind<Row, Schema>) {
-  const { name, audit, store, record, toRecord } = kind;
+  const { name, audit, store, record, toRecord, filters, wanted } = kind;
   const { one, what } = store;
   const base = `/w/{workspace}/${kind.noun}` as const;
   return {
@@ -100,10 +108,11 @@ export function triggerOperations<Row, Schema extends z.ZodType>(kind: Kind<Row,
         is_flow: optional(flag),
         path_start: optional(z.string()),
         ...paging,
+        ...filters?.shape,
       }),
       responds: responds.json(z.array(record)),
       run: async (ctx, { query }) => {
-        const rows = await store.list(ctx, query);
+        const rows = await store.list(ctx, query, wanted?.(query));
         return Promise.all(rows.map((row) => toRecord(row, ctx)));
       },
     }),

@@ -7,10 +7,11 @@ import { and, asc, desc, eq } from "drizzle-orm";
 import type { App, WorkspaceContext } from "../../context.ts";
 import { startsWith } from "../../database/conditions.ts";
 import type { Reader, Tx } from "../../database/database.ts";
+import { type PathTable, pathTable } from "../../database/path-table.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
 import { toWindow } from "../../http/operation.ts";
 import { canRead, readableBy, requireWrite } from "../permissions.ts";
-import type { Schedule, schedules } from "../schedules/tables.ts";
+import type { Schedule } from "../schedules/tables.ts";
 import { personBehind } from "./person.ts";
 
 /** What says who edited a trigger, and who else may. */
@@ -18,7 +19,16 @@ type Settled = "workspace_id" | "edited_by" | "edited_at" | "email" | "extra_per
 
 /** The columns of every kind of trigger: no others are touched here. */
 type Common = Pick<Schedule, Settled | "path" | "script_path" | "is_flow" | "enabled">;
-type Columns = typeof schedules;
+type Columns = Parameters<typeof pathTable<(typeof TOUCHED)[number]>>[0];
+const TOUCHED = [
+  "extra_perms",
+  "script_path",
+  "is_flow",
+  "enabled",
+  "edited_by",
+  "edited_at",
+  "email",
+] as const;
 
 /** What its author says of a trigger; `Own` are columns that the service settles. */
 export type Written<Row extends Common, Own extends keyof Row = never> = Omit<Row, Settled | Own>;
@@ -47,13 +57,13 @@ export interface TriggerFilters {
 type Check = (tx: Tx) => Promise<void>;
 
 export class TriggerStore<Row extends Common, Own extends keyof Row = never> {
-  readonly #table: Columns;
+  readonly #table: PathTable;
   readonly #kind: Kind<Row, Own>;
   /** As it is called with a path behind it, such as `schedule`. */
   readonly what: string;
 
-  constructor(table: { $inferSelect: Row }, kind: Kind<Row, Own>) {
-    this.#table = table as unknown as Columns;
+  constructor(table: Columns & { $inferSelect: Row }, kind: Kind<Row, Own>) {
+    this.#table = pathTable(table, ...TOUCHED);
     this.#kind = kind;
     this.what = kind.one.slice(kind.one.indexOf(" ") + 1);
   }
@@ -82,12 +92,13 @@ export class TriggerStore<Row extends Common, Own extends keyof Row = never> {
   }
 
   /** What the caller may read, last edited first. */
-  async list(ctx: WorkspaceContext, filters: TriggerFilters): Promise<Row[]> {
+  /** @param wanted looks at each row itself, where the database cannot */
+  async list(ctx: WorkspaceContext, filters: TriggerFilters, wanted?: (row: Row) => boolean): Promise<Row[]> {
     const { member } = ctx.caller;
     const { path, is_flow, path_start, ...query } = filters;
     const { offset, limit } = toWindow(query);
     const table = this.#table;
-    const rows = await ctx.app.db.read
+    const found = ctx.app.db.read
       .select()
       .from(table)
       .where(
@@ -99,10 +110,10 @@ export class TriggerStore<Row extends Common, Own extends keyof Row = never> {
           path_start ? startsWith(table.path, path_start) : undefined,
         ),
       )
-      .orderBy(desc(table.edited_at), asc(table.path))
-      .limit(limit)
-      .offset(offset);
-    return rows as unknown as Row[];
+      .orderBy(desc(table.edited_at), asc(table.path));
+    if (!wanted) return (await found.limit(limit).offset(offset)) as unknown as Row[];
+    const rows = (await found) as unknown as Row[];
+    return rows.filter(wanted).slice(offset, offset + limit);
   }
 
   /** @throws BadRequest when there is one at the path already, and what `check` throws */

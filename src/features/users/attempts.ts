@@ -12,6 +12,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { App } from "../../context.ts";
 import { TooManyRequests } from "../../errors.ts";
+import { Cache } from "../../lib/cache.ts";
 import { randomText, sha256 } from "../../lib/ids.ts";
 import { networkOf } from "../../lib/network.ts";
 import { perApp } from "../../lib/per-app.ts";
@@ -33,19 +34,24 @@ interface Window {
 }
 
 interface Memory {
-  places: Map<string, Window>;
-  networks: Map<string, Window>;
-  accounts: Map<string, Window>;
+  places: Windows;
+  networks: Windows;
+  accounts: Windows;
   /** Networks from which an account was logged in to. */
-  familiar: Map<string, Set<string>>;
+  familiar: Cache<Set<string>>;
 }
 
-const memoryOf = perApp<App, Memory>(() => ({
-  places: new Map(),
-  networks: new Map(),
-  accounts: new Map(),
-  familiar: new Map(),
-}));
+type Windows = Cache<Window>;
+
+const memoryOf = perApp<App, Memory>((app) => {
+  const windows = () => new Cache<Window>({ max: MAX_TRACKED, now: () => app.clock().getTime() });
+  return {
+    places: windows(),
+    networks: windows(),
+    accounts: windows(),
+    familiar: new Cache({ max: MAX_TRACKED }),
+  };
+});
 
 /** Where an attempt comes from. */
 export interface Origin {
@@ -67,7 +73,7 @@ export function takeAttempt(app: App, email: string, origin: Origin): () => void
   const network = networkOf(origin.address);
   const device = origin.device !== undefined && isDeviceOf(app, email, origin.device);
   const isFamiliar = device || (memory.familiar.get(account)?.has(network) ?? false);
-  const isAttacked = !isFamiliar && left(memory.accounts, account, PER_ACCOUNT, now) <= 0;
+  const isAttacked = !isFamiliar && left(memory.accounts, account, PER_ACCOUNT) <= 0;
   const place = sha256(`${account}\n${device ? origin.device : network}`);
   refuseWithout(memory.places, place, isAttacked ? PER_PLACE_UNDER_ATTACK : PER_PLACE, now);
   if (!isFamiliar) refuseWithout(memory.networks, network, PER_NETWORK, now);
@@ -82,24 +88,21 @@ export function takeAttempt(app: App, email: string, origin: Origin): () => void
   };
 }
 
-function left(windows: Map<string, Window>, key: string, most: number, now: number): number {
-  const window = windows.get(key);
-  return window && window.ends > now ? most - window.taken : most;
+function left(windows: Windows, key: string, most: number): number {
+  return most - (windows.get(key)?.taken ?? 0);
 }
 
-function refuseWithout(windows: Map<string, Window>, key: string, most: number, now: number): void {
-  if (left(windows, key, most, now) > 0) return;
+function refuseWithout(windows: Windows, key: string, most: number, now: number): void {
+  if (left(windows, key, most) > 0) return;
   const seconds = Math.ceil((windows.get(key)!.ends - now) / 1000);
   throw new TooManyRequests(`too many wrong passwords from here: try again in ${seconds} s`, seconds);
 }
 
-function take(windows: Map<string, Window>, key: string, length_ms: number, now: number): Window {
+function take(windows: Windows, key: string, length_ms: number, now: number): Window {
   let window = windows.get(key);
-  if (!window || window.ends <= now) {
-    windows.delete(key);
+  if (!window) {
     window = { taken: 0, ends: now + length_ms };
-    bound(windows);
-    windows.set(key, window);
+    windows.set(key, window, length_ms);
   }
   window.taken++;
   return window;
@@ -111,13 +114,7 @@ function remember(familiar: Memory["familiar"], account: string, network: string
   networks.delete(network);
   networks.add(network);
   if (networks.size > MAX_FAMILIAR) networks.delete(networks.values().next().value!);
-  familiar.delete(account);
-  bound(familiar);
   familiar.set(account, networks);
-}
-
-function bound(map: Map<string, unknown>): void {
-  if (map.size >= MAX_TRACKED) map.delete(map.keys().next().value!);
 }
 
 /** A proof, for a browser to keep, that it has logged in to the account: nothing else can be done with it. */

@@ -2,6 +2,7 @@
 import { type AnyColumn, and, eq, type SQL, sql } from "drizzle-orm";
 import { startsWith } from "../../database/conditions.ts";
 import type { Tx } from "../../database/database.ts";
+import { pathTable } from "../../database/path-table.ts";
 import { apps, appVersions, rawApps } from "../apps/tables.ts";
 import { drafts } from "../drafts/tables.ts";
 import { favorites } from "../favorites/tables.ts";
@@ -19,9 +20,6 @@ import { websocketTriggers } from "../websocket-triggers/tables.ts";
 import { workspaceSettings } from "../workspaces/tables.ts";
 import type { Follow } from "./moved-paths.ts";
 
-/** Any table with a path. The columns they have in common are those of a draft. */
-type Items = typeof drafts;
-
 /** What stands at a path: where one of these is, nothing else is moved to. */
 const ITEMS = [
   scripts,
@@ -35,7 +33,7 @@ const ITEMS = [
   apps,
   rawApps,
   drafts,
-] as unknown as Items[];
+].map((table) => pathTable(table));
 
 /** Columns that name an item by its path, behind a word or none. */
 const NAMING: [column: AnyColumn, ...words: string[]][] = [
@@ -123,7 +121,8 @@ export async function movePaths(tx: Tx, workspace_id: string, from: string, to: 
   await tx
     .delete(scriptImports)
     .where(and(eq(scriptImports.workspace_id, workspace_id), startsWith(scriptImports.importer_path, to)));
-  for (const table of [...ITEMS, favorites]) await movePrefix(tx, workspace_id, table.path, from, to);
+  for (const table of [...ITEMS, pathTable(favorites)])
+    await movePrefix(tx, workspace_id, table.path, from, to);
   for (const [column, ...words] of NAMING) {
     for (const word of words) await movePrefix(tx, workspace_id, column, word + from, word + to);
   }

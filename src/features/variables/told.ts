@@ -1,5 +1,6 @@
 /** Which secrets running jobs have been told: that they have is on disk already when they ask again. */
 import type { App } from "../../context.ts";
+import { Cache } from "../../lib/cache.ts";
 import { perApp } from "../../lib/per-app.ts";
 import type { Variable } from "./tables.ts";
 
@@ -7,7 +8,7 @@ import type { Variable } from "./tables.ts";
 const MAX_TOLD = 10_000;
 
 /** By job and path: the sealed text that was opened. */
-const toldOf = perApp<App, Map<string, string>>(() => new Map());
+const toldOf = perApp((_: App) => new Cache<string>({ max: MAX_TOLD }));
 
 const key = (job_id: string, { path }: Variable) => `${job_id} ${path}`;
 
@@ -16,7 +17,5 @@ export function wasTold(app: App, job_id: string, row: Variable): boolean {
 }
 
 export function rememberTold(app: App, job_id: string, row: Variable): void {
-  const told = toldOf(app);
-  told.set(key(job_id, row), row.value);
-  if (told.size > MAX_TOLD) told.delete(told.keys().next().value!);
+  toldOf(app).set(key(job_id, row), row.value);
 }

@@ -1,17 +1,28 @@
-/** A workspace gets another id, and everything that is kept of it follows, in one transaction. */
-import { and, eq, isNotNull, or, sql } from "drizzle-orm";
-import type { WorkspaceContext } from "../../context.ts";
-import { startsWith } from "../../database/conditions.ts";
+/**
+ * A workspace gets another id, and everything that is kept of it follows, in pieces: between two of them others are served.
+ *
+ * Until the first transaction nothing has changed. It seals what is sealed for the new id, makes a workspace of that id,
+ * and archives both: nobody gets into either, whatever becomes of this process, until the last transaction opens the new
+ * one. What was queued is held meanwhile.
+ */
+import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
+import type { App, WorkspaceContext } from "../../context.ts";
+import { apart, startsWith } from "../../database/conditions.ts";
 import type { Tx } from "../../database/database.ts";
 import { BadRequest } from "../../errors.ts";
-import { jobCache, jobs } from "../../queue/tables.ts";
+import { untilNone } from "../../lib/pieces.ts";
+import { queuedSlices } from "../../queue/queued-slices.ts";
+import { type Job, jobs } from "../../queue/tables.ts";
 import { recordAudit } from "../audit/service.ts";
 import { forgetRuns } from "../flows/run/forget.ts";
 import { refuseOverlapUnder } from "../http-triggers/places.ts";
 import { canceledResult } from "../jobs/canceled.ts";
+import type { Asker } from "../resumable/actor.ts";
+import { refuseUnfinished, resumable } from "../resumable/service.ts";
+import { resumableOperations } from "../resumable/tables.ts";
 import { close, closeMeanwhile, holdAlone, reopen, untilHeard } from "./closed.ts";
 import { endJobs, untilEnded } from "./end-jobs.ts";
-import { moveRows } from "./everywhere.ts";
+import { deleteRows, moveRows, tablesOfWorkspaces } from "./everywhere.ts";
 import { boundTokens, forgetWorkspace } from "./forget.ts";
 import { prepareExchange } from "./key-rotation.ts";
 import { checkName, checkNewId, refuseSpecial, refuseTaken } from "./service.ts";
@@ -20,13 +31,20 @@ import { storeUsage } from "./usage.ts";
 
 /** How long jobs that were asked to stop may take to do so before they count as canceled. */
 const STOP_MS = 5_000;
-/** Most parameters of one statement that both databases take with room to spare. */
-const MOST_IDS = 1_000;
+
+interface Change extends Asker {
+  from: string;
+  to: string;
+  /** Everything stands under the new id, which is open: held jobs are left to be queued. */
+  hasMoved: boolean;
+}
+
+const reasonOf = ({ to }: Change) => `the workspace was given the id ${to}`;
 
 /**
  * What runs at that moment is canceled: its token, its files and what it was told all name the old id. What waits in
  * the queue moves along and runs under the new id. Files stay in the folder they are in, which the workspace remembers.
- * @throws BadRequest for a bad or taken id, and for the super admins' workspace
+ * @throws BadRequest for a bad or taken id, for the super admins' workspace, and while something else becomes of it
  */
 export async function changeWorkspaceId(
   ctx: WorkspaceContext,
@@ -38,96 +56,187 @@ export async function changeWorkspaceId(
   refuseSpecial(from, "given another id");
   if (to === from) throw new BadRequest(`body field \`new_id\`: ${to} is the id that the workspace has`);
   await refuseTaken(app.db.read, to);
+  await refuseUnfinished(app.db.read, from);
   const name = body.new_name === undefined ? {} : { name: checkName("new_name", body.new_name) };
-  closeMeanwhile(app, from, `is being given the id ${to}: try again with that one`);
-  try {
-    const reason = `the workspace was given the id ${to}`;
-    await untilHeard(app, from);
-    await endJobs(ctx, from, reason, "running");
-    await untilEnded(app, from, STOP_MS);
-    await storeUsage(app);
-    const exchange = await prepareExchange(app, from, { workspace_id: to });
-    await app.db.write(async (tx) => {
-      await holdAlone(tx, from, to);
-      await refuseTaken(tx, to);
-      await refuseOverlapUnder(tx, from, to);
-      await cancelRunning(ctx, tx, from, reason);
-      await exchange.store(tx);
-      const hashes = await boundTokens(tx, from);
-      await renameKeys(tx, from, to);
-      await followDeployments(tx, from, to);
-      await moveRows(tx, app.db.dialect, from, to);
-      await tx
-        .update(workspaces)
-        .set({ id: to, ...name, storage_folder: sql`coalesce(${workspaces.storage_folder}, ${from})` })
-        .where(eq(workspaces.id, from));
-      // Not by `ctx.write`, whose row would stay with the old id.
-      await recordAudit(tx, {
-        timestamp: app.clock(),
-        workspace_id: to,
-        username: ctx.username,
-        email: caller.identity.email,
-        audit: { operation: "workspaces.change_workspace_id", action_kind: "Update" },
-        resource: to,
-        parameters: { old_id: from },
-      });
-      tx.afterCommit(() => {
-        forgetWorkspace(app, from, hashes);
-        reopen(app, to);
-      });
-    });
-  } catch (cause) {
+  const change = { from, to, hasMoved: false, username: ctx.username, email: caller.identity.email };
+  hold(app, change);
+  const operation = await begin(ctx, change, name).catch((cause) => {
     reopen(app, from);
+    reopen(app, to);
     throw cause;
-  }
-  close(app, from, `has the id ${to} now`);
-  app.queue.wake();
+  });
+  await changing.run(app, operation);
 }
 
+function hold(app: App, { from, to, hasMoved }: Change): void {
+  if (hasMoved) return;
+  closeMeanwhile(app, from, `is being given the id ${to}: try again with that one`, "moving");
+  closeMeanwhile(app, to, `is being moved here from ${from}: try again later`, "moving");
+}
+
+/** Up to the first transaction, which decides. */
+async function begin(ctx: WorkspaceContext, change: Change, name: { name?: string }) {
+  const { app } = ctx;
+  const { from, to } = change;
+  await untilHeard(app, from);
+  await endJobs(ctx, from, reasonOf(change), "running");
+  await untilEnded(app, from, STOP_MS);
+  await storeUsage(app);
+  const exchange = await prepareExchange(app, from, { workspace_id: to });
+  return app.db.write(async (tx) => {
+    await holdAlone(tx, from, to);
+    await refuseTaken(tx, to);
+    await refuseOverlapUnder(tx, from, to);
+    await exchange.store(tx);
+    const old = eq(workspaces.id, from);
+    const [workspace] = await tx.update(workspaces).set({ archived: true }).where(old).returning();
+    const storage_folder = workspace!.storage_folder ?? from;
+    await tx.insert(workspaces).values({ ...workspace!, ...name, id: to, storage_folder });
+    const hashes = await boundTokens(tx, from);
+    await followDeployments(tx, from, to);
+    tx.afterCommit(() => forgetWorkspace(app, from, hashes));
+    return changing.begin(app, tx, from, change);
+  });
+}
+
+const changing = resumable<Change>("the change of id", {
+  hold,
+  async finish(app, change) {
+    const { from, to } = change;
+    if (!change.hasMoved) {
+      for await (const slice of queuedSlices(app.db.read)) await holdQueued(app, change, slice);
+      // What a worker has just claimed is about to be held as well.
+      await untilEnded(app, from, STOP_MS);
+      await endRunning(app, change);
+      await deleteRows(app.db, "job_cache", from);
+      for (const table of await tablesOfWorkspaces(app.db)) {
+        await moveRows(app.db, table, from, to, table === "jobs" ? keysMoved(change) : undefined);
+      }
+      await open(app, change);
+    }
+    await untilNone((most) => releaseHeld(app, to, most));
+    app.queue.wake();
+  },
+});
+
 /** What has begun since it was last looked, or did not stop: it counts as canceled, whatever becomes of it. */
-async function cancelRunning(
-  { app, username }: WorkspaceContext,
-  tx: Tx,
-  workspace_id: string,
-  canceled_reason: string,
-): Promise<void> {
-  const result = canceledResult(canceled_reason, username);
-  const isRunning = or(
-    eq(jobs.state, "running"),
-    // A step belongs to the run of its flow.
-    and(eq(jobs.state, "queued"), isNotNull(jobs.flow_step_id)),
-  );
+async function endRunning(app: App, change: Change): Promise<void> {
+  const running = and(apart(eq(jobs.workspace_id, change.from)), sql`${jobs.state} = 'running'`);
+  await untilNone(async (most) => {
+    const some = await app.db.read.select({ id: jobs.id }).from(jobs).where(running).limit(most);
+    if (some.length > 0) await app.db.write((tx) => endAsCanceled(app, tx, change, inIds(some)));
+    return some.length;
+  }, MOST_ENDED);
+}
+
+/** Jobs that are ended in one transaction. */
+const MOST_ENDED = 500;
+
+const inIds = (some: readonly Pick<Job, "id">[]) =>
+  sql`${jobs.id} IN (${sql.join(
+    some.map(({ id }) => sql`${id}`),
+    sql`, `,
+  )})`;
+
+async function endAsCanceled(app: App, tx: Tx, change: Change, which: SQL): Promise<void> {
+  const canceled_reason = reasonOf(change);
+  const result = canceledResult(canceled_reason, change.username);
   const ended = await tx
     .update(jobs)
     .set({
       state: "completed",
       status: "canceled",
       result,
-      canceled_by: username,
+      canceled_by: change.username,
       canceled_reason,
       preprocessor_input: null,
       completed_at: app.clock(),
       duration_ms: 0,
     })
-    .where(and(eq(jobs.workspace_id, workspace_id), isRunning))
+    .where(and(which, sql`${jobs.state} <> 'completed'`))
     .returning({ id: jobs.id });
   const ids = ended.map(({ id }) => id);
-  for (let at = 0; at < ids.length; at += MOST_IDS) await forgetRuns(tx, ids.slice(at, at + MOST_IDS));
+  if (ids.length > 0) await forgetRuns(tx, ids);
   tx.afterCommit(() => {
     for (const id of ids) {
       app.queue.cancel(id);
-      app.events.publishFinished({ id, workspace_id, status: "canceled", result });
+      app.events.publishFinished({ id, workspace_id: change.from, status: "canceled", result });
     }
   });
 }
 
-/** Keys of concurrency begin with the workspace's id where the script names none; cached results are found by it. */
-async function renameKeys(tx: Tx, from: string, to: string): Promise<void> {
-  await tx
-    .update(jobs)
-    .set({ concurrency_key: sql`${to} || substr(${jobs.concurrency_key}, ${from.length + 1})` })
-    .where(and(eq(jobs.workspace_id, from), startsWith(jobs.concurrency_key, `${from}/`)));
-  await tx.delete(jobCache).where(eq(jobCache.workspace_id, from));
+/** Queued jobs wait outside of the queue. A step belongs to the run of its flow, which has ended. */
+async function holdQueued(app: App, change: Change, slice: SQL): Promise<void> {
+  const its = and(slice, apart(eq(jobs.workspace_id, change.from)));
+  await untilNone(async (most) => {
+    const some = await app.db.read
+      .select({ id: jobs.id, flow_step_id: jobs.flow_step_id })
+      .from(jobs)
+      .where(its)
+      .limit(most);
+    const steps = some.filter(({ flow_step_id }) => flow_step_id !== null);
+    if (some.length > 0) {
+      await app.db.write(async (tx) => {
+        if (steps.length > 0) await endAsCanceled(app, tx, change, inIds(steps));
+        await tx
+          .update(jobs)
+          .set({ state: "held" })
+          .where(and(inIds(some), isNull(jobs.flow_step_id), eq(jobs.state, "queued")));
+      });
+    }
+    return some.length;
+  }, MOST_ENDED);
+}
+
+async function releaseHeld(app: App, workspace_id: string, most: number): Promise<number> {
+  const held = sql`${jobs.workspace_id} = ${workspace_id} AND ${jobs.state} = 'held'`;
+  const some = await app.db.read.select({ id: jobs.id }).from(jobs).where(held).limit(most);
+  if (some.length > 0) {
+    await app.db.write((tx) =>
+      tx
+        .update(jobs)
+        .set({ state: "queued" })
+        .where(and(inIds(some), eq(jobs.state, "held"))),
+    );
+  }
+  return some.length;
+}
+
+/** Keys of concurrency begin with the workspace's id where the script names none. */
+function keysMoved({ from, to }: Change): SQL {
+  const key = jobs.concurrency_key;
+  return sql`, concurrency_key = CASE WHEN ${startsWith(key, `${from}/`)}
+    THEN ${to} || substr(${key}, ${from.length + 1}) ELSE ${key} END`;
+}
+
+/** The last transaction: the new id is the workspace's, and nothing has the old one. */
+async function open(app: App, change: Change): Promise<void> {
+  const { from, to, username, email } = change;
+  await app.db.write(async (tx) => {
+    await holdAlone(tx, from, to);
+    const hashes = await boundTokens(tx, to);
+    await tx.delete(workspaces).where(eq(workspaces.id, from));
+    await tx.update(workspaces).set({ archived: false }).where(eq(workspaces.id, to));
+    await tx
+      .update(resumableOperations)
+      .set({ details: { ...change, hasMoved: true } })
+      .where(eq(resumableOperations.subject, from));
+    await recordAudit(tx, {
+      timestamp: app.clock(),
+      workspace_id: to,
+      username,
+      email,
+      audit: { operation: "workspaces.change_workspace_id", action_kind: "Update" },
+      resource: to,
+      parameters: { old_id: from },
+    });
+    tx.afterCommit(() => {
+      forgetWorkspace(app, from, hashes);
+      forgetWorkspace(app, to, []);
+      reopen(app, to);
+      close(app, from, `has the id ${to} now`);
+    });
+  });
 }
 
 /** Other workspaces that are deployed to this one are so still. */

@@ -17,21 +17,34 @@ interface Closed {
   why: string;
   /** This server is at work on it: nobody else knows better. */
   isUnderWay: boolean;
+  /** It will go on elsewhere: what is queued waits until then, instead of being canceled. */
+  isMoving: boolean;
 }
 
 /** By workspace: empty on most servers at most times. */
 const closedOf = perApp<App, Map<string, Closed>>(() => new Map());
 
 /** `why` is what has become of the workspace, such as `is archived`. */
-export const close = forgottenEverywhere<[workspace_id: string, why: string]>("closed", {
-  forget: (app, workspace_id, why) => void closedOf(app).set(workspace_id, { why, isUnderWay: false }),
+export const close = forgottenEverywhere<[workspace_id: string, why: string, moving?: "moving"]>("closed", {
+  forget: (app, workspace_id, why, moving) =>
+    void closedOf(app).set(workspace_id, { why, isUnderWay: false, isMoving: moving !== undefined }),
   forgetAll() {},
 });
 
 /** Closes it while this server changes something of it, until it is closed for good or open again. */
-export function closeMeanwhile(app: App, workspace_id: string, why: string): void {
-  close(app, workspace_id, why);
-  closedOf(app).set(workspace_id, { why, isUnderWay: true });
+export function closeMeanwhile(app: App, workspace_id: string, why: string, moving?: "moving"): void {
+  close(app, workspace_id, why, moving);
+  closedOf(app).get(workspace_id)!.isUnderWay = true;
+}
+
+/**
+ * What becomes of a queued job of the workspace that is about to begin: undefined where nothing stands in its way. On
+ * PostgreSQL the claim passes over what is archived or moving, whoever was told.
+ */
+export function fateOf(app: App, workspace_id: string): "canceled" | "held" | undefined {
+  const closed = closedOf(app).get(workspace_id);
+  if (!closed) return undefined;
+  return closed.isMoving ? "held" : "canceled";
 }
 
 /** It is open again, or another one has its id. */
@@ -88,10 +101,10 @@ export async function holdAlone(tx: Tx, ...workspace_ids: string[]): Promise<voi
 }
 
 /** Other servers have what they let in before either stored or refused when they say that they have heard. */
-const heeded = heededElsewhere<[workspace_id: string, why: string]>(
+const heeded = heededElsewhere<[workspace_id: string, why: string, isMoving: string]>(
   "close",
-  async (app, workspace_id, why) => {
-    closedOf(app).set(workspace_id, { why, isUnderWay: false });
+  async (app, workspace_id, why, isMoving) => {
+    closedOf(app).set(workspace_id, { why, isUnderWay: false, isMoving: isMoving === "true" });
     await app.db.channel?.written();
   },
 );
@@ -105,6 +118,13 @@ export async function untilHeard(app: App, workspace_id: string): Promise<void> 
   const closed = closedOf(app).get(workspace_id);
   if (!app.db.channel || !closed) return;
   const { lease_s } = app.config;
-  await heeded(app, () => othersAlive(app), lease_s * 1000, workspace_id, closed.why);
+  await heeded(
+    app,
+    () => othersAlive(app),
+    lease_s * 1000,
+    workspace_id,
+    closed.why,
+    String(closed.isMoving),
+  );
   await app.db.channel.written();
 }

@@ -5,6 +5,7 @@ import type { App, WorkspaceContext } from "../../context.ts";
 import { BadRequest } from "../../errors.ts";
 import { forgottenEverywhere } from "../../events/forgetting.ts";
 import { type Operation, operation, responds } from "../../http/operation.ts";
+import { Cache } from "../../lib/cache.ts";
 import { sha256 } from "../../lib/ids.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { workspaceEnvironment } from "./tables.ts";
@@ -15,38 +16,24 @@ export interface Environment {
   id: string;
 }
 
-interface Cache {
-  byWorkspace: Map<string, Environment>;
-  /** Raised by every change, so that a lookup begun before one does not store what it saw. */
-  generation: number;
-}
-
 const MAX_CACHED = 10_000;
 
-const cacheOf = perApp<App, Cache>(() => ({ byWorkspace: new Map(), generation: 0 }));
+/** By workspace. */
+const cacheOf = perApp((_: App) => new Cache<Environment>({ max: MAX_CACHED }));
 
 /** Forgets what was remembered; called after a commit that changed it. */
 export const forgetEnvironment = forgottenEverywhere<[workspace_id: string]>("environment", {
-  forget(app, workspace_id) {
-    const cache = cacheOf(app);
-    cache.generation++;
-    cache.byWorkspace.delete(workspace_id);
-  },
-  forgetAll(app) {
-    const cache = cacheOf(app);
-    cache.generation++;
-    cache.byWorkspace.clear();
-  },
+  forget: (app, workspace_id) => cacheOf(app).delete(workspace_id),
+  forgetAll: (app) => cacheOf(app).clear(),
 });
 
 /** The workspace's own variables. */
 export function customEnvironment(app: App, workspace_id: string): Environment | Promise<Environment> {
-  return cacheOf(app).byWorkspace.get(workspace_id) ?? load(app, workspace_id);
+  const cache = cacheOf(app);
+  return cache.get(workspace_id) ?? cache.load(workspace_id, () => load(app, workspace_id));
 }
 
 async function load(app: App, workspace_id: string): Promise<Environment> {
-  const cache = cacheOf(app);
-  const { generation } = cache;
   const rows = await app.db.read
     .select({ name: workspaceEnvironment.name, value: workspaceEnvironment.value })
     .from(workspaceEnvironment)
@@ -54,11 +41,7 @@ async function load(app: App, workspace_id: string): Promise<Environment> {
     .orderBy(asc(workspaceEnvironment.name));
   const variables = Object.fromEntries(rows.map(({ name, value }) => [name, value]));
   const id = rows.length === 0 ? "" : sha256(JSON.stringify(variables)).slice(0, 16);
-  const environment = { variables, id };
-  if (cache.generation !== generation) return environment;
-  if (cache.byWorkspace.size >= MAX_CACHED) cache.byWorkspace.clear();
-  cache.byWorkspace.set(workspace_id, environment);
-  return environment;
+  return { variables, id };
 }
 
 /** Names that say where a job is, what it may do, or which programs it runs. */

@@ -3,9 +3,10 @@
  * transaction: whatever happens meanwhile, the old key and the old texts are there, or the new ones. The work of
  * sealing is done before the transaction, so that it is short; what changed in between is done in it.
  */
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { App } from "../../context.ts";
-import type { Reader, Tx } from "../../database/database.ts";
+import { type Reader, statement, type Tx } from "../../database/database.ts";
+import { dialect, sql } from "../../database/kit.ts";
 import { variables } from "../variables/tables.ts";
 import { webhookEndpoints } from "../webhooks/tables.ts";
 import { resealStored } from "./sealed-texts.ts";
@@ -22,19 +23,31 @@ interface Side {
   key: Key;
 }
 
-interface Sealed {
+type Sealed = {
   path: string;
   value: string;
-}
+};
 
 /** Texts of one statement: each takes two of the parameters that both databases allow some thousands of. */
 const AT_A_TIME = 500;
 
+const p = sql.placeholder;
+const storeOne = statement<Sealed & { workspace_id: string }, unknown>((q) =>
+  q
+    .update(variables)
+    .set({ value: p("value") as never })
+    .where(and(eq(variables.workspace_id, p("workspace_id")), eq(variables.path, p("path")))),
+);
+
 /** Gives each of the secrets its new text. */
 async function store(tx: Tx, workspace_id: string, sealed: readonly Sealed[]): Promise<void> {
+  if (dialect === "sqlite") {
+    // A statement that is ready costs far less than one with a thousand parameters that has to be read.
+    for (const one of sealed) await tx.exec(storeOne, { workspace_id, ...one });
+    return;
+  }
   for (let at = 0; at < sealed.length; at += AT_A_TIME) {
     const some = sealed.slice(at, at + AT_A_TIME).map(({ path, value }) => sql`(${path}, ${value})`);
-    // Both databases call the columns of nameless values so.
     await tx.rows(
       sql`UPDATE ${variables} SET value = anew.column2 FROM (VALUES ${sql.join(some, sql`, `)}) AS anew
           WHERE workspace_id = ${workspace_id} AND path = anew.column1`,
@@ -42,14 +55,16 @@ async function store(tx: Tx, workspace_id: string, sealed: readonly Sealed[]): P
   }
 }
 
+const secrets = statement<{ workspace_id: string; yes: boolean }, Sealed[]>((q) =>
+  q
+    .select({ path: variables.path, value: variables.value })
+    .from(variables)
+    .where(and(eq(variables.workspace_id, p("workspace_id")), eq(variables.is_secret, p("yes")))),
+);
+
 /** Everything that is sealed with the workspace's key and kept. */
 function sealedOf(db: Reader, workspace_id: string): Promise<Sealed[]> {
-  return Promise.resolve(
-    db
-      .select({ path: variables.path, value: variables.value })
-      .from(variables)
-      .where(and(eq(variables.workspace_id, workspace_id), eq(variables.is_secret, true))),
-  );
+  return db.exec(secrets, { workspace_id, yes: true });
 }
 
 /** Old texts with the new ones that stand for them. */

@@ -4,13 +4,15 @@ import type { App, UserContext, WorkspaceContext } from "../../context.ts";
 import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
 import { jobs } from "../../queue/tables.ts";
 import { recordAudit } from "../audit/service.ts";
-import { auditLog } from "../audit/tables.ts";
 import { forgetRoutes } from "../http-triggers/table.ts";
+import { type Asker, actorIn } from "../resumable/actor.ts";
+import { refuseUnfinished, resumable } from "../resumable/service.ts";
 import { removeFiles } from "../storage/service.ts";
+import { tokens } from "../tokens/tables.ts";
 import { removeEndpoints } from "../webhooks/endpoints.ts";
 import { close, closeMeanwhile, holdAlone, reopen, untilHeard } from "./closed.ts";
 import { endJobs, untilEnded } from "./end-jobs.ts";
-import { deleteJobs, deleteRows } from "./everywhere.ts";
+import { deleteJobs, deleteRows, moveRows, tablesOfWorkspaces } from "./everywhere.ts";
 import { boundTokens, forgetWorkspace } from "./forget.ts";
 import { forgetMembers } from "./members.ts";
 import { refuseSpecial } from "./service.ts";
@@ -18,32 +20,46 @@ import { workspaceMembers, workspaces } from "./tables.ts";
 
 /** How long jobs that were asked to stop may take to do so before their rows go all the same. */
 const STOP_MS = 10_000;
-/** Jobs deleted in one transaction. */
-const AT_ONCE = 250;
 export const ARCHIVED = "is archived";
+const DELETED = "is being deleted";
+
+interface Ending extends Asker {
+  workspace_id: string;
+}
+
+const archiving = resumable<Ending>("archiving", {
+  hold: (app, { workspace_id }) => closeMeanwhile(app, workspace_id, ARCHIVED),
+  async finish(app, { workspace_id, ...by }) {
+    await endJobs(actorIn(app, workspace_id, by), workspace_id, "the workspace was archived", "unfinished");
+    close(app, workspace_id, ARCHIVED);
+  },
+});
 
 /**
  * Nobody gets into the workspace any more, and nothing begins in it. What has not ended is canceled: a job that waits
- * for its time would else begin years later, when the workspace is brought back.
- * @throws BadRequest for the super admins' workspace
+ * for its time would else begin years later, when the workspace is brought back. Should this process end meanwhile, the
+ * next one goes on: until then nothing of it begins (`prepare` of the worker, and the claim).
+ * @throws BadRequest for the super admins' workspace, and while something else becomes of it
  */
 export async function archiveWorkspace(ctx: WorkspaceContext): Promise<void> {
   const { app, caller } = ctx;
   const id = caller.member.workspace_id;
   refuseSpecial(id, "archived");
+  await refuseUnfinished(app.db.read, id);
   closeMeanwhile(app, id, ARCHIVED);
-  try {
-    await ctx.write({ resource: id }, async (tx) => {
+  const operation = await ctx
+    .write({ resource: id }, async (tx) => {
       await holdAlone(tx, id);
       await tx.update(workspaces).set({ archived: true }).where(eq(workspaces.id, id));
       tx.afterCommit(() => forgetPlaces(app));
+      const { email } = caller.identity;
+      return archiving.begin(app, tx, id, { workspace_id: id, username: ctx.username, email });
+    })
+    .catch((cause) => {
+      reopen(app, id);
+      throw cause;
     });
-  } catch (cause) {
-    reopen(app, id);
-    throw cause;
-  }
-  close(app, id, ARCHIVED);
-  await endJobs(ctx, id, "the workspace was archived", "unfinished");
+  await archiving.run(app, operation);
 }
 
 /** Who gets in, and which routes lead there, is asked for anew. */
@@ -70,6 +86,7 @@ export async function unarchiveWorkspace(ctx: UserContext, id: string): Promise<
     }
     if (!workspace) throw new NotFound(`workspace ${id.slice(0, 60)}`);
     if (!workspace.archived) throw new BadRequest(`workspace ${id} is not archived`);
+    await refuseUnfinished(tx, id);
     await tx.update(workspaces).set({ archived: false }).where(eq(workspaces.id, id));
     tx.afterCommit(() => {
       forgetPlaces(app);
@@ -82,69 +99,69 @@ export async function unarchiveWorkspace(ctx: UserContext, id: string): Promise<
  * Deletes a workspace with everything in it: jobs that run are canceled, rows go from every table, files from the
  * server's disk. What is in a bucket is the bucket's owner's. The rows of its audit log are nobody's to delete before
  * their time: they stay under a name that no workspace can have. When the server ends meanwhile, the workspace is
- * archived and partly empty, and can be deleted again.
- * @throws NotFound, BadRequest for the super admins' workspace
+ * archived and partly empty, and the next start goes on.
+ * @throws NotFound, BadRequest for the super admins' workspace, and while something else becomes of it
  */
 export async function deleteWorkspace(ctx: UserContext, id: string): Promise<void> {
   const { app } = ctx;
   refuseSpecial(id, "deleted");
   const [workspace] = await app.db.read.select().from(workspaces).where(eq(workspaces.id, id));
   if (!workspace) throw new NotFound(`workspace ${id.slice(0, 60)}`);
-  closeMeanwhile(app, id, "is being deleted");
-  try {
-    await deleteContents(ctx, id);
-  } catch (cause) {
-    close(app, id, "is being deleted");
-    throw cause;
-  }
-  close(app, id, "was deleted");
-  await removeFiles(app, workspace.storage_folder ?? id);
+  await refuseUnfinished(app.db.read, id);
+  closeMeanwhile(app, id, DELETED);
+  const operation = await app.db
+    .write(async (tx) => {
+      await holdAlone(tx, id);
+      await tx.update(workspaces).set({ archived: true }).where(eq(workspaces.id, id));
+      tx.afterCommit(() => forgetPlaces(app));
+      const { email } = ctx.caller.identity;
+      return deleting.begin(app, tx, id, { workspace_id: id, username: ctx.username, email });
+    })
+    .catch((cause) => {
+      if (workspace.archived) close(app, id, ARCHIVED);
+      else reopen(app, id);
+      throw cause;
+    });
+  await deleting.run(app, operation);
 }
 
-/** All of it that the database has. */
-async function deleteContents(ctx: UserContext, id: string): Promise<void> {
-  const { app } = ctx;
-  await app.db.write(async (tx) => {
-    await holdAlone(tx, id);
-    await tx.update(workspaces).set({ archived: true }).where(eq(workspaces.id, id));
-    tx.afterCommit(() => forgetPlaces(app));
-  });
-  await untilHeard(app, id);
-  await endJobs(ctx, id, "the workspace was deleted", "unfinished");
-  await untilEnded(app, id, STOP_MS);
-  await deleteEnded(ctx, id);
-  // Not by `ctx.write`, whose row would be the deleted workspace's own.
+const deleting = resumable<Ending>("deletion", {
+  hold: (app, { workspace_id }) => closeMeanwhile(app, workspace_id, DELETED),
+  async finish(app, { workspace_id: id, ...by }) {
+    const [workspace] = await app.db.read.select().from(workspaces).where(eq(workspaces.id, id));
+    if (!workspace) return;
+    await untilHeard(app, id);
+    await endJobs(actorIn(app, id, by), id, "the workspace was deleted", "unfinished");
+    await untilEnded(app, id, STOP_MS);
+    await deleteJobs(app.db, eq(jobs.workspace_id, id));
+    const tables = (await tablesOfWorkspaces(app.db)).filter((table) => !KEPT_TO_THE_END.includes(table));
+    for (const table of tables) await deleteRows(app.db, table, id);
+    await moveRows(app.db, "audit_log", id, `deleted/${id}`);
+    await removeFiles(app, workspace.storage_folder ?? id);
+    await deleteLast(app, id, by);
+    close(app, id, "was deleted");
+  },
+});
+
+/** What is few rows, and names something that must end with the workspace itself. */
+const KEPT_TO_THE_END = ["audit_log", "jobs", "tokens", "webhook_endpoints"];
+
+async function deleteLast(app: App, id: string, { username, email }: Asker): Promise<void> {
   await app.db.write(async (tx) => {
     await holdAlone(tx, id);
     const hashes = await boundTokens(tx, id);
+    await tx.delete(tokens).where(eq(tokens.workspace_id, id));
     await removeEndpoints(tx, id);
-    await deleteRows(tx, app.db.dialect, id, ["audit_log"]);
-    await tx
-      .update(auditLog)
-      .set({ workspace_id: `deleted/${id}` })
-      .where(eq(auditLog.workspace_id, id));
     await tx.delete(workspaces).where(eq(workspaces.id, id));
     await recordAudit(tx, {
       timestamp: app.clock(),
       workspace_id: "global",
-      username: ctx.username,
-      email: ctx.caller.identity.email,
+      username,
+      email,
       audit: { operation: "workspaces.delete", action_kind: "Delete" },
       resource: id,
       parameters: undefined,
     });
     tx.afterCommit(() => forgetWorkspace(app, id, hashes));
   });
-}
-
-/** In pieces, so that whoever else writes waits for milliseconds: a workspace may have had millions of jobs. */
-async function deleteEnded({ app }: UserContext, id: string): Promise<void> {
-  const ended = and(eq(jobs.workspace_id, id), eq(jobs.state, "completed"));
-  for (;;) {
-    const some = await app.db.read.select({ id: jobs.id }).from(jobs).where(ended).limit(AT_ONCE);
-    if (some.length === 0) return;
-    const ids = some.map((job) => job.id);
-    await app.db.write((tx) => deleteJobs(tx, app.db.dialect, ids));
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 }

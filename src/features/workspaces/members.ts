@@ -6,6 +6,7 @@ import { and, asc, eq } from "drizzle-orm";
 import type { App, FolderRight, Identity, Member } from "../../context.ts";
 import { BadRequest, NotFound } from "../../errors.ts";
 import { forgottenEverywhere } from "../../events/forgetting.ts";
+import { Cache } from "../../lib/cache.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { withDefaults } from "../folders/defaults.ts";
 import { folders } from "../folders/tables.ts";
@@ -15,22 +16,13 @@ import { FRESH_MS } from "../tokens/cache.ts";
 import { isSuperAdmin } from "../users/super-admin.ts";
 import { workspaceMembers, workspaces } from "./tables.ts";
 
-interface Known {
-  member: Member | null;
-  /** Milliseconds: another process may have changed what it says. */
-  until: number;
-}
-
-interface Cache {
-  /** By workspace, then by e-mail. */
-  workspaces: Map<string, Map<string, Known>>;
-  size: number;
-  /** Raised by every change, so that a lookup begun before one does not store what it saw. */
-  generation: number;
-}
-
 const MAX_CACHED = 50_000;
-const cacheOf = perApp<App, Cache>(() => ({ workspaces: new Map(), size: 0, generation: 0 }));
+/** By workspace and e-mail; null for who is no member. Another process may have changed what it says. */
+const cacheOf = perApp(
+  (app: App) =>
+    new Cache<Member | null>({ max: MAX_CACHED, ttl_ms: FRESH_MS, now: () => app.clock().getTime() }),
+);
+const key = (workspace_id: string, email: string) => `${workspace_id}\n${email}`;
 
 /**
  * Forgets what was remembered of people; called after a commit that changed who they are, their groups or a folder.
@@ -38,36 +30,11 @@ const cacheOf = perApp<App, Cache>(() => ({ workspaces: new Map(), size: 0, gene
  */
 export const forgetMembers = forgottenEverywhere<[workspace_id?: string]>("members", {
   forget(app, workspace_id) {
-    if (workspace_id === undefined) {
-      forgetEverybody(app);
-      return;
-    }
-    const cache = cacheOf(app);
-    cache.generation++;
-    cache.size -= cache.workspaces.get(workspace_id)?.size ?? 0;
-    cache.workspaces.delete(workspace_id);
+    if (workspace_id === undefined) cacheOf(app).clear();
+    else cacheOf(app).deleteWhere((name) => name.startsWith(key(workspace_id, "")));
   },
-  forgetAll: forgetEverybody,
+  forgetAll: (app) => cacheOf(app).clear(),
 });
-
-function forgetEverybody(app: App): void {
-  const cache = cacheOf(app);
-  cache.generation++;
-  cache.workspaces.clear();
-  cache.size = 0;
-}
-
-function remember(app: App, workspace_id: string, email: string, member: Member | null): void {
-  const cache = cacheOf(app);
-  if (cache.size >= MAX_CACHED) {
-    cache.workspaces.clear();
-    cache.size = 0;
-  }
-  const people = cache.workspaces.get(workspace_id) ?? new Map<string, Known>();
-  cache.workspaces.set(workspace_id, people);
-  if (!people.has(email)) cache.size++;
-  people.set(email, { member, until: app.clock().getTime() + FRESH_MS });
-}
 
 /** Whose place is asked for, and as whom a job of theirs runs, when it is a job that asks. */
 interface Who {
@@ -116,31 +83,36 @@ export function memberOfJob(
 }
 
 function placeOf(app: App, who: Who, workspace_id: string): Member | undefined | Promise<Member | undefined> {
-  const known = cacheOf(app).workspaces.get(workspace_id)?.get(who.email);
-  if (!known || known.until <= app.clock().getTime()) return loadMember(app, who, workspace_id);
-  if (known.member) return withRights(known.member, who);
+  const known = cacheOf(app).get(key(workspace_id, who.email));
+  if (known === undefined) return loadMember(app, who, workspace_id);
+  if (known) return withRights(known, who);
   if (who.runs_as !== undefined || who.super_admin) return loadMember(app, who, workspace_id);
   return undefined;
 }
 
 async function loadMember(app: App, who: Who, workspace_id: string): Promise<Member | undefined> {
-  const { generation } = cacheOf(app);
   const [workspace] = await app.db.read.select().from(workspaces).where(eq(workspaces.id, workspace_id));
   if (!workspace) {
     if (who.super_admin) throw new NotFound(`workspace ${workspace_id}`);
     return undefined;
   }
   if (workspace.archived) throw new BadRequest(`workspace ${workspace_id} is archived`);
-  const [row] = await app.db.read
-    .select()
-    .from(workspaceMembers)
-    .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.email, who.email)));
-  const known = row ?? groupRow(workspace_id, who.email);
-  const [member = null] = known ? await withPlaces(app, workspace_id, [known]) : [];
-  if (cacheOf(app).generation === generation) remember(app, workspace_id, who.email, member);
+  const { email } = who;
+  const look = () => findMember(app, workspace_id, email);
+  const member = await cacheOf(app).load(key(workspace_id, email), look);
   if (member) return withRights(member, who);
   const above = who.super_admin || (await runsForSuperAdmin(app, who));
   return above ? superAdminMember(app, who.email, workspace_id) : undefined;
+}
+
+async function findMember(app: App, workspace_id: string, email: string): Promise<Member | null> {
+  const [row] = await app.db.read
+    .select()
+    .from(workspaceMembers)
+    .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.email, email)));
+  const known = row ?? groupRow(workspace_id, email);
+  const [member = null] = known ? await withPlaces(app, workspace_id, [known]) : [];
+  return member;
 }
 
 type Row = typeof workspaceMembers.$inferSelect;

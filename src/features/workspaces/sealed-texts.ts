@@ -85,10 +85,10 @@ function ofFlows(frame: AnyColumn, text: string, key: string[]): Holder {
   };
 }
 
+const JOB_TEXTS = ["args", "preprocessor_input", "flow_body", "raw_flow"] as const;
+const JOB_STATES = ["queued", "running"] as const;
+
 const HOLDERS: Holder[] = [
-  ...(["queued", "running"] as const).flatMap((state) =>
-    (["args", "preprocessor_input", "flow_body", "raw_flow"] as const).map((text) => ofJobs(text, state)),
-  ),
   ofFlows(flowFrames.job_id, "state", ["job_id"]),
   ofFlows(flowItems.job_id, "items", ["job_id", "module_id"]),
   ofFlows(flowResumes.frame_id, "value", ["job_id", "resume_id"]),
@@ -110,6 +110,15 @@ export type Reseal = (text: string, email: string | undefined) => string | undef
 
 /** To be called in the transaction that exchanges the key, while the rows still carry the old id. */
 export async function resealStored(tx: Tx, workspace_id: string, reseal: Reseal): Promise<void> {
+  for (const state of JOB_STATES) {
+    const [first, ...rest] = JOB_TEXTS.map((text) => ofJobs(text, state));
+    // There may be many: they are gone through once for all of their texts, and as a rule none holds any.
+    const anyText = JOB_TEXTS.map((text) => containsText(jobs[text], "$encrypted:"));
+    const [any] = await tx.rows(
+      sql`SELECT 1 FROM ${jobs} WHERE ${first!.ours(workspace_id)} AND (${sql.join(anyText, sql` OR `)}) LIMIT 1`,
+    );
+    if (any) for (const holder of [first!, ...rest]) await resealIn(tx, workspace_id, holder, reseal);
+  }
   for (const holder of HOLDERS) await resealIn(tx, workspace_id, holder, reseal);
   // A flow that goes on at this moment has read the old texts: it gives way, and reads the new ones.
   await tx

@@ -6,7 +6,7 @@ import { readText } from "../../../http/input.ts";
 import { type Operation, operation, responds } from "../../../http/operation.ts";
 import { describeError } from "../../../http/respond.ts";
 import { parseFields } from "../../../lib/json.ts";
-import { approversOf } from "../run/status.ts";
+import { approversOf } from "../run/approvers.ts";
 import { answer, RESUMES } from "./answer.ts";
 import { type Asked, askedBy, lateness, requireMayAnswer, requireMaySee } from "./asked.ts";
 import { type Field, fieldsOf, objectOf, valuesOf } from "./form.ts";

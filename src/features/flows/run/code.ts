@@ -5,6 +5,7 @@ import type { RawScript } from "../../../flow-engine/types.ts";
 import { analyseScript, usableLock } from "../../../languages/analyse.ts";
 import { requireRuntime } from "../../../languages/languages.ts";
 import type { Language, ScriptAnalysis } from "../../../languages/types.ts";
+import { Cache } from "../../../lib/cache.ts";
 import { sha256 } from "../../../lib/ids.ts";
 import { perApp } from "../../../lib/per-app.ts";
 import type { Job } from "../../../queue/tables.ts";
@@ -33,7 +34,7 @@ export interface Code {
 }
 
 /** Analyses by a digest of the code: reading the source on each run would cost more than the run. */
-const analysesOf = perApp<App, Map<string, ScriptAnalysis>>(() => new Map());
+const analysesOf = perApp((_: App) => new Cache<ScriptAnalysis>({ max: MAX_ANALYSES }));
 const MAX_ANALYSES = 10_000;
 
 /**
@@ -68,12 +69,7 @@ export async function flowScriptVersion(app: App, job: Job, resolve: ResolveCode
 async function analyse(app: App, { language, content }: Code): Promise<ScriptAnalysis> {
   const analyses = analysesOf(app);
   const id = sha256(`${language}\n${content}`);
-  const known = analyses.get(id);
-  if (known) return known;
-  const analysis = await analyseScript(language, content);
-  if (analyses.size >= MAX_ANALYSES) analyses.delete(analyses.keys().next().value!);
-  analyses.set(id, analysis);
-  return analysis;
+  return analyses.get(id) ?? analyses.load(id, () => analyseScript(language, content));
 }
 
 async function resolved(
@@ -91,13 +87,16 @@ async function resolved(
   return resolveOnce(app, job.root_job, { ...code, lock }, resolve);
 }
 
-const resolvedBy = perApp<App, Map<string, Promise<ResolvedCode>>>(() => new Map());
 const MAX_RESOLVED = 1_000;
 /** How long one is kept: longer than it takes to begin all steps of most runs. */
 const RESOLVED_MS = 300_000;
+const resolvedBy = perApp(
+  (app: App) =>
+    new Cache<ResolvedCode>({ max: MAX_RESOLVED, ttl_ms: RESOLVED_MS, now: () => app.clock().getTime() }),
+);
 
 /** Found once for all iterations of a loop of one run. @throws DependencyError, ImportError */
-function resolveOnce(
+async function resolveOnce(
   app: App,
   root_job: string | null,
   code: Code,
@@ -105,16 +104,7 @@ function resolveOnce(
 ): Promise<ResolvedCode> {
   const found = resolvedBy(app);
   const name = sha256(`${root_job}\n${code.path}\n${code.language}\n${code.content}`);
-  const known = found.get(name);
-  if (known) return known;
-  const resolving = resolve(code);
-  const forget = () => {
-    if (found.get(name) === resolving) found.delete(name);
-  };
-  resolving.then(() => setTimeout(forget, RESOLVED_MS).unref(), forget);
-  if (found.size >= MAX_RESOLVED) found.delete(found.keys().next().value!);
-  found.set(name, resolving);
-  return resolving;
+  return found.get(name) ?? found.load(name, () => resolve(code));
 }
 
 async function codeOf(app: App, job: Job): Promise<Code> {

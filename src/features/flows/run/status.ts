@@ -8,7 +8,8 @@ import { parseFields } from "../../../lib/json.ts";
 import { isFrame } from "../../../queue/states.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
 import { flowFrames, flowUserStates } from "../tables.ts";
-import { answersTo, approverOf } from "./answers.ts";
+import { approversOf } from "./approvers.ts";
+import { awaitedBy } from "./awaited.ts";
 import type { FlowStatus, ModuleStatus } from "./flow-status.ts";
 import { type LiveFrame, reviveFrame } from "./run.ts";
 import { pointOf } from "./take-over.ts";
@@ -62,19 +63,9 @@ export async function flowFacts(
   if (!isFrame(job.kind)) return {};
   return {
     flow_status: await flowStatus(app, job),
-    suspend: await awaitedEvents(app, job),
+    suspend: job.state === "completed" ? undefined : (await awaitedBy(app, [job.id])).get(job.id),
     ...(job.raw_flow === null ? {} : { raw_flow: parseFields(job.raw_flow) }),
   };
-}
-
-/** How many approvals a flow still waits for; undefined when it waits for none. */
-async function awaitedEvents(app: App, { id, state }: Job): Promise<number | undefined> {
-  if (state === "completed") return undefined;
-  const [row] = await app.db.read.select().from(flowFrames).where(eq(flowFrames.job_id, id));
-  const { waits, modules, step } = (row?.state ?? {}) as Partial<FrameState>;
-  const job = modules?.[step ?? 0]?.job;
-  if (waits?.for !== "events" || !job) return undefined;
-  return waits.approval.required_events - (await approversOf(app, job)).length;
 }
 
 /** A nested frame's modules are found by way of the frames around it, running or not; undefined when one was wiped. */
@@ -139,12 +130,4 @@ function conditions({
   self_approval_disabled,
 }: ApprovalConditions) {
   return { user_auth_required, user_groups_required, self_approval_disabled };
-}
-
-/** Who has approved what a job asked for. */
-export async function approversOf(app: App, job_id: string) {
-  const answers = await answersTo(app, undefined, job_id);
-  return answers
-    .filter(({ approved }) => approved)
-    .map((answer) => ({ resume_id: answer.resume_id, approver: approverOf(answer) }));
 }

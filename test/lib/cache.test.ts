@@ -1,0 +1,59 @@
+import { expect, test } from "bun:test";
+import { Cache } from "../../src/lib/cache.ts";
+
+test("it has a bound: of more entries the oldest go", () => {
+  const cache = new Cache<number>({ max: 2 });
+  for (const name of ["a", "b", "a", "c"]) cache.set(name, 1);
+  expect([...cache.keys()]).toEqual(["a", "c"]);
+});
+
+test("an entry is good until its time is over, each for its own", () => {
+  let now = 0;
+  const cache = new Cache<string>({ max: 9, ttl_ms: 10, now: () => now });
+  cache.set("a", "A");
+  cache.set("b", "B", 5);
+  now = 5;
+  expect([cache.get("a"), cache.get("b")]).toEqual(["A", undefined]);
+  now = 10;
+  expect(cache.get("a")).toBeUndefined();
+});
+
+test("who asks while it is looked waits for the same look", async () => {
+  const cache = new Cache<number>({ max: 9 });
+  let looks = 0;
+  const look = async () => {
+    await Promise.resolve();
+    return ++looks;
+  };
+  expect(await Promise.all([cache.load("a", look), cache.load("a", look), cache.load("b", look)])).toEqual([
+    1, 1, 2,
+  ]);
+  expect([cache.get("a"), cache.get("b")]).toEqual([1, 2]);
+});
+
+test("what a look has thrown is not remembered, and is thrown to all who wait", async () => {
+  const cache = new Cache<number>({ max: 9 });
+  const fail = async (): Promise<number> => {
+    throw new Error("no");
+  };
+  const outcomes = await Promise.allSettled([cache.load("a", fail), cache.load("a", fail)]);
+  expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect(await cache.load("a", async () => 1)).toBe(1);
+});
+
+test.each<[how: string, forget: (cache: Cache<number>) => void]>([
+  ["by its name", (cache) => cache.delete("a")],
+  ["by a test", (cache) => cache.deleteWhere(() => true)],
+  ["with all others", (cache) => cache.clear()],
+])(
+  "what is forgotten %s while it is looked for is not remembered; who asks then looks anew",
+  async (_, forget) => {
+    const cache = new Cache<number>({ max: 9 });
+    const before = Promise.withResolvers<number>();
+    const stale = cache.load("a", () => before.promise);
+    forget(cache);
+    const fresh = cache.load("a", async () => 2);
+    before.resolve(1);
+    expect([await stale, await fresh, cache.get("a")]).toEqual([1, 2, 2]);
+  },
+);
