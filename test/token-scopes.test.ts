@@ -281,6 +281,6 @@ test("what runs something asks for the right to run that, in every way", async (
     expect([name, ...got]).toEqual([name, true, false, isFlow, !isFlow]);
   }
   const resume = (by: Ask) => by("POST", `/w/acme/jobs/flow/resume/${flow_job}`, {});
-  expect([(await resume(others)).status, (await resume(ofHello)).status]).toEqual([403, 404]);
-  expect([403, 404]).not.toContain((await resume(ofFlow)).status);
+  const resumed = [await resume(others), await resume(ofHello), await resume(ofFlow)];
+  expect(resumed.map(({ status }) => status)).toEqual([403, 403, 403]);
 });

@@ -76,6 +76,7 @@ describe("a link that a logged-in person opens", () => {
 
   test("a script is not started by a route that asks for a token either, nor an approval given", async () => {
     const path = "u/admin/route";
+    await expectOk(server.operator("POST", "/settings/global/root_route_workspaces", { value: ["acme"] }));
     const route = { path, route_path: "told", http_method: "get", authentication_method: "token" };
     const more = { script_path: "u/admin/told", is_flow: false, request_type: "sync", summary: "" };
     await expectOk(
@@ -137,6 +138,7 @@ describe("what speaks for the caller is told to no script", () => {
         ask("POST", "/w/acme/resources/create", { path: "u/admin/key", resource_type: "key", value }),
       );
       const route = { path: "u/admin/keyed", route_path: "keyed", http_method: "post", summary: "" };
+      await expectOk(server.operator("POST", "/settings/global/root_route_workspaces", { value: ["acme"] }));
       const secret = { authentication_method: "api_key", authentication_resource_path: "u/admin/key" };
       const more = { script_path: "u/admin/given", is_flow: false, request_type: "async" };
       await expectOk(
