@@ -111,7 +111,7 @@ test.each(cases)("%s", async (_, body, result) => {
 });
 
 test("addresses that resume a flow", async () => {
-  expect(await answer("return sorted(wmill.get_resume_urls('ann'))")).toEqual([
+  expect(await answer("return sorted(wmill.get_resume_urls())")).toEqual([
     "approvalPage",
     "cancel",
     "resume",

@@ -147,7 +147,7 @@ describe("the owner of a token", () => {
     }
     const { email } = (await ask("GET", "/users/whoami")).json();
     const added = { email, is_admin: false, operator: true };
-    await expectOk(other("POST", "/w/other/workspaces/add_user", added));
+    await expectOk(server.operator("POST", "/w/other/workspaces/add_user", added));
     const prefix = (await create({ expiration: inDays(3) })).slice(0, 10);
     await tend();
     const [event] = await eventsTold(1);

@@ -94,6 +94,15 @@ async function begin(ctx: WorkspaceContext, change: Change, name: { name?: strin
     await tx.insert(workspaces).values({ ...workspace!, ...name, id: to, storage_folder });
     const hashes = await boundTokens(tx, from);
     await followDeployments(tx, from, to);
+    await recordAudit(tx, {
+      timestamp: app.clock(),
+      workspace_id: to,
+      username: change.username,
+      email: change.email,
+      audit: { operation: "workspaces.change_workspace_id", action_kind: "Update" },
+      resource: to,
+      parameters: { old_id: from },
+    });
     tx.afterCommit(() => forgetWorkspace(app, from, hashes));
     return changing.begin(app, tx, from, change);
   });
@@ -211,7 +220,7 @@ function keysMoved({ from, to }: Change): SQL {
 
 /** The last transaction: the new id is the workspace's, and nothing has the old one. */
 async function open(app: App, change: Change): Promise<void> {
-  const { from, to, username, email } = change;
+  const { from, to } = change;
   await app.db.write(async (tx) => {
     await holdAlone(tx, from, to);
     const hashes = await boundTokens(tx, to);
@@ -221,15 +230,6 @@ async function open(app: App, change: Change): Promise<void> {
       .update(resumableOperations)
       .set({ details: { ...change, hasMoved: true } })
       .where(eq(resumableOperations.subject, from));
-    await recordAudit(tx, {
-      timestamp: app.clock(),
-      workspace_id: to,
-      username,
-      email,
-      audit: { operation: "workspaces.change_workspace_id", action_kind: "Update" },
-      resource: to,
-      parameters: { old_id: from },
-    });
     tx.afterCommit(() => {
       forgetWorkspace(app, from, hashes);
       forgetWorkspace(app, to, []);
