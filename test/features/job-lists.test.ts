@@ -282,7 +282,7 @@ test.each([
     "`started_after`: must be a moment in the years 1 to 9999",
   ],
   [`jobs/list?args=${json({ a: new Array(21).fill([]) })}`, "`args`: its arrays hold more than 20 values"],
-  [`jobs/list?result=${"[".repeat(5000)}${"]".repeat(5000)}`, "`result`: its arrays hold more than 20"],
+  [`jobs/list?result=${"[".repeat(5000)}${"]".repeat(5000)}`, "`result`: must be JSON text"],
   [`resources/list?value=${json(new Array(21).fill(1))}`, "`value`: its arrays hold more than 20 values"],
   ["jobs/completed/count_jobs?completed_after_s_ago=9007199254740991", "`completed_after_s_ago`"],
 ])("%s is refused", async (path, says) => {

@@ -238,6 +238,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
       await deploy(admin.ask, "acme", "u/admin/slow", code);
       // The servers leave the tag to the workers.
       const { ask: root } = await front.user("root", { super_admin: true });
+      await expectOk(root("POST", "/settings/global/custom_tags", { value: ["far"] }));
       const worker_tags = ["bun", "flow", "dependency"];
       await expectOk(root("POST", "/configs/update/worker__default", { worker_tags }));
     });
