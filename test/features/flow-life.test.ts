@@ -1,16 +1,23 @@
 /** Flows that are canceled, interrupted, limited or get in each other's way. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { and, eq, ne } from "drizzle-orm";
 import { flowFrames, flowItems } from "../../src/features/flows/tables.ts";
 import { jobs as jobTable } from "../../src/queue/tables.ts";
-import { type Ask, createDatabase, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
+import {
+  type Ask,
+  createDatabase,
+  expectOk,
+  openFolder,
+  startTestServer,
+  type TestServer,
+  until,
+} from "../harness.ts";
 
 let server: TestServer;
 let ask: Ask;
-const folder = mkdtempSync(join(tmpdir(), "svc-flow-life-"));
+const folder = openFolder("svc-flow-life-");
 
 beforeAll(async () => {
   server = await startTestServer({ workers: 4 });
@@ -356,7 +363,7 @@ describe("removing", () => {
 
 /** A data directory, and on PostgreSQL a database, that outlives a server. */
 async function lasting() {
-  const data_dir = mkdtempSync(join(tmpdir(), "svc-flow-life-"));
+  const data_dir = openFolder("svc-flow-life-");
   const database = process.env.DATABASE_URL ? await createDatabase(process.env.DATABASE_URL) : undefined;
   return {
     data_dir,
@@ -452,7 +459,7 @@ test.skipIf(!process.env.DATABASE_URL)(
   "two servers work on the same runs",
   async () => {
     const { remove, ...place } = await lasting();
-    const other_dir = mkdtempSync(join(tmpdir(), "svc-flow-life-"));
+    const other_dir = openFolder("svc-flow-life-");
     try {
       const one = await startTestServer({ ...place, workers: 2 });
       const { token } = await one.workspace();
