@@ -1,17 +1,24 @@
 /** Handlers of schedules: after how many failures, after which successes, with what, and right when runs end at once. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import { handlerCalls } from "../../src/features/handlers/tables.ts";
 import { schedulerOf } from "../../src/features/schedules/service.ts";
 import { schedules } from "../../src/features/schedules/tables.ts";
-import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
+import {
+  type Ask,
+  deploy,
+  expectOk,
+  openFolder,
+  startTestServer,
+  type TestServer,
+  until,
+} from "../harness.ts";
 
 let server: TestServer;
 let ask: Ask;
-const folder = mkdtempSync(join(tmpdir(), "svc-schedules-"));
+const folder = openFolder("svc-schedules-");
 
 beforeAll(async () => {
   server = await startTestServer({ workers: 6, sandbox_read: folder });
