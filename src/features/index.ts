@@ -59,6 +59,8 @@ import { samlOperations } from "./saml/operations.ts";
 import { scheduleOperations } from "./schedules/operations.ts";
 import { importerOperations } from "./scripts/importer-operations.ts";
 import { scriptOperations } from "./scripts/operations.ts";
+import { scriptRawOperations } from "./scripts/raw-operations.ts";
+import { scriptVersionOperations } from "./scripts/version-operations.ts";
 import { testObjectStorageConfig } from "./settings/object-storage.ts";
 import { settingOperations } from "./settings/operations.ts";
 import { storageConnectionOperations } from "./storage/connection-operations.ts";
@@ -156,6 +158,8 @@ export const features: Feature[] = [
   { file: "src/features/audit/operations.ts", operations: auditOperations },
   { file: "src/features/scripts/importer-operations.ts", operations: importerOperations },
   { file: "src/features/scripts/operations.ts", operations: scriptOperations },
+  { file: "src/features/scripts/raw-operations.ts", operations: scriptRawOperations },
+  { file: "src/features/scripts/version-operations.ts", operations: scriptVersionOperations },
   { file: "src/features/flows/operations.ts", operations: flowOperations },
   { file: "src/features/flows/list-operations.ts", operations: flowListOperations },
   { file: "src/features/flows/dependency-operations.ts", operations: flowDependencyOperations },

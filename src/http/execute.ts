@@ -46,7 +46,7 @@ export interface Call {
  */
 export function authorize(
   app: App,
-  hooks: Hooks,
+  hooks: Pick<Hooks, "resolveMember" | "checkScopes">,
   op: Operation,
   identity: Identity | undefined,
   parameters: Record<string, string>,
@@ -108,7 +108,7 @@ const OF_INSTANCE: ReadonlySet<Access> = new Set<Access>(["user", "devops", "sup
 
 function admit(
   app: App,
-  hooks: Hooks,
+  hooks: Pick<Hooks, "resolveMember">,
   op: Operation,
   identity: Identity | undefined,
   workspace_id: string | undefined,
@@ -142,7 +142,7 @@ function admit(
 /** Settles the caller once the place in the workspace is known: at once, where it is cached. */
 function placed(
   app: App,
-  hooks: Hooks,
+  hooks: Pick<Hooks, "resolveMember">,
   identity: Identity,
   workspace_id: string,
   settle: (member: Member | undefined) => Caller,

@@ -1,7 +1,7 @@
 /** Drafts: what somebody was about to deploy. Nothing is checked of them but where they stand. */
 import { and, eq } from "drizzle-orm";
 import type { WorkspaceContext } from "../../context.ts";
-import type { Reader } from "../../database/database.ts";
+import type { Reader, Tx } from "../../database/database.ts";
 import { NotFound } from "../../errors.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { entriesOf, KINDS } from "../acls/kinds.ts";
@@ -55,6 +55,11 @@ export async function deleteDraft(
       throw new NotFound(`draft of ${kind} ${path} in workspace ${place.workspace_id}`);
     }
   });
+}
+
+/** What was drafted is deployed, or what it was a draft of is gone. */
+export async function forgetDraft(tx: Tx, place: Place): Promise<void> {
+  await tx.delete(drafts).where(at(place));
 }
 
 /** Who may deploy there may keep a draft there. */

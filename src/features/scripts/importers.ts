@@ -122,6 +122,7 @@ async function newestScripts(
         inArray(scripts.path, paths),
         eq(scripts.deleted, false),
         eq(scripts.archived, false),
+        eq(scripts.draft_only, false),
       ),
     )
     .orderBy(asc(scripts.seq));

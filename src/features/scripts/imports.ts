@@ -110,6 +110,7 @@ async function newestOf(
         inArray(scripts.path, candidates),
         eq(scripts.deleted, false),
         eq(scripts.archived, false),
+        eq(scripts.draft_only, false),
       ),
     )
     .orderBy(desc(scripts.ready), desc(scripts.seq));

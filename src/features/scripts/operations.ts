@@ -4,8 +4,9 @@ import type { WorkspaceContext } from "../../context.ts";
 import { containsText, endsWith, startsWith } from "../../database/conditions.ts";
 import { flag, type Operation, operation, paging, responds, toWindow } from "../../http/operation.ts";
 import { checkPath } from "../../lib/paths.ts";
+import { drafts } from "../drafts/tables.ts";
 import { hasStarred, isStarred, starredAmong } from "../favorites/service.ts";
-import { readableScripts } from "./readable.ts";
+import { isNewest, readableScripts } from "./readable.ts";
 import { NewScript, ScriptRecord, ScriptSummary } from "./records.ts";
 import * as service from "./service.ts";
 import { type Script, scripts } from "./tables.ts";
@@ -13,7 +14,7 @@ import { findLive } from "./versions.ts";
 
 const base = "/w/{workspace}/scripts" as const;
 
-function toRecord(row: Script, starred = false) {
+export function toRecord(row: Script, starred = false) {
   const {
     seq: _,
     ready: __,
@@ -48,8 +49,14 @@ const {
   seq: _seq,
   ...summaryColumns
 } = getTableColumns(scripts);
+const ofDraft = and(
+  eq(drafts.workspace_id, scripts.workspace_id),
+  eq(drafts.kind, "script"),
+  eq(drafts.path, scripts.path),
+);
 const lightColumns = {
   ...summaryColumns,
+  has_draft: sql<boolean>`EXISTS (SELECT 1 FROM ${drafts} WHERE ${ofDraft})`.mapWith(Boolean),
   has_deploy_errors: sql<boolean>`${scripts.lock_error_logs} IS NOT NULL`.mapWith(Boolean),
 };
 
@@ -66,6 +73,7 @@ export const listScripts = operation({
     path_start: z.string().optional(),
     path_exact: z.string().optional(),
     show_archived: flag.default(false),
+    include_draft_only: flag.default(false),
     starred_only: flag.default(false),
     include_without_main: flag.default(false),
     is_template: flag.optional(),
@@ -85,7 +93,6 @@ export const listScripts = operation({
     const { read } = ctx.app.db;
     const order = query.order_desc ? desc : asc;
     const { offset, limit } = toWindow(query);
-    const newest = sql`${scripts.seq} = (SELECT max(s.seq) FROM scripts s WHERE s.workspace_id = ${scripts.workspace_id} AND s.path = ${scripts.path} AND s.archived = ${scripts.archived} AND s.deleted = ${scripts.deleted})`;
     const rows = await read
       .select(lightColumns)
       .from(scripts)
@@ -94,12 +101,13 @@ export const listScripts = operation({
           eq(scripts.workspace_id, workspace),
           eq(scripts.deleted, false),
           eq(scripts.archived, query.show_archived),
-          newest,
+          isNewest,
           readableScripts(member),
           query.starred_only ? isStarred(read, member, "script", scripts.path) : undefined,
           query.created_by ? eq(scripts.created_by, query.created_by) : undefined,
           query.path_exact ? eq(scripts.path, query.path_exact) : undefined,
           query.path_start ? startsWith(scripts.path, query.path_start) : undefined,
+          query.include_draft_only ? undefined : eq(scripts.draft_only, false),
           query.include_without_main ? undefined : eq(scripts.no_main_func, false),
           query.is_template === undefined ? undefined : eq(scripts.is_template, query.is_template),
           ...descentFilters(query),
@@ -177,49 +185,6 @@ export const existsScriptByPath = operation({
   run: async (ctx, { workspace, path }) => (await findLive(ctx.app.db.read, workspace, path)) !== undefined,
 });
 
-export const getScriptHistory = operation({
-  name: "getScriptHistory",
-  method: "GET",
-  path: `${base}/history/p/{path}`,
-  access: "member",
-  summary: "List the versions of a script, newest first",
-  responds: responds.json(
-    z.array(z.object({ script_hash: z.string(), deployment_msg: z.string().nullish() })),
-  ),
-  run: async (ctx, { workspace, path }) => {
-    await service.getScriptByPath(ctx, path);
-    const rows = await ctx.app.db.read
-      .select({ script_hash: scripts.hash, deployment_msg: scripts.deployment_message })
-      .from(scripts)
-      .where(and(eq(scripts.workspace_id, workspace), eq(scripts.path, path), eq(scripts.deleted, false)))
-      .orderBy(desc(scripts.seq));
-    return rows;
-  },
-});
-
-/** The file extension of a language, which a raw path may end in. */
-const EXTENSIONS = /\.(ts|js|sh|py)$/;
-
-export const getRawScriptByPath = operation({
-  name: "getRawScriptByPath",
-  method: "GET",
-  path: `${base}/raw/p/{path}`,
-  access: "member",
-  summary: "Read the source of the newest version",
-  responds: responds.text("the source"),
-  run: async (ctx, { path }) => (await service.getScriptByPath(ctx, path.replace(EXTENSIONS, ""))).content,
-});
-
-export const getRawScriptByHash = operation({
-  name: "getRawScriptByHash",
-  method: "GET",
-  path: `${base}/raw/h/{hash}`,
-  access: "member",
-  summary: "Read the source of one version",
-  responds: responds.text("the source"),
-  run: async (ctx, { hash }) => (await service.getScriptByHash(ctx, hash.replace(EXTENSIONS, ""))).content,
-});
-
 export const archiveScriptByPath = operation({
   name: "archiveScriptByPath",
   method: "POST",
@@ -279,9 +244,6 @@ export const scriptOperations: Operation[] = [
   getScriptByPath,
   getScriptByHash,
   existsScriptByPath,
-  getScriptHistory,
-  getRawScriptByPath,
-  getRawScriptByHash,
   archiveScriptByPath,
   archiveScriptByHash,
   getScriptDeploymentStatus,

@@ -19,3 +19,6 @@ export function readableScripts(member: Member): SQL | undefined {
   ];
   return sql`${scripts.seq} IN (${sql.join(found, sql` UNION ALL `)})`;
 }
+
+/** Of the versions of a path the newest one: of those that are live, or archived, or deleted, as the row is. */
+export const isNewest = sql`${scripts.seq} = (SELECT max(s.seq) FROM scripts s WHERE s.workspace_id = ${scripts.workspace_id} AND s.path = ${scripts.path} AND s.archived = ${scripts.archived} AND s.deleted = ${scripts.deleted})`;

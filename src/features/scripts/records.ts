@@ -60,6 +60,7 @@ export const NewScript = z.object({
   has_preprocessor: optional(z.boolean()),
   signature: optional(SignatureRule),
   on_behalf_of_email: optional(z.string()),
+  draft_only: optional(z.boolean()),
   deployment_message: optional(z.string()),
 });
 export type NewScript = z.output<typeof NewScript>;
@@ -105,6 +106,7 @@ export const ScriptRecord = z
     created_at: moment,
     archived: z.boolean(),
     deleted: z.boolean(),
+    draft_only: z.boolean(),
     extra_perms: z.record(z.string(), z.boolean()),
     starred: z.boolean(),
   })
@@ -112,6 +114,7 @@ export const ScriptRecord = z
 
 /** What lists hold: a script without its code and lock. */
 export const ScriptSummary = ScriptRecord.omit({ content: true, lock: true, lock_error_logs: true }).extend({
+  has_draft: z.boolean(),
   deployment_msg: nullish(z.string()),
   has_deploy_errors: z.boolean().optional(),
 });

@@ -5,11 +5,12 @@ import type { Tx } from "../../database/database.ts";
 import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
 import type { Audit } from "../../http/operation.ts";
 import { analyseScript, usableLock } from "../../languages/analyse.ts";
-import type { Parameter, ScriptAnalysis } from "../../languages/types.ts";
+import { type Parameter, type ScriptAnalysis, toArgumentsSchema } from "../../languages/types.ts";
 import { newJobId, sha256 } from "../../lib/ids.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { insertJob } from "../../queue/driver.ts";
 import type { ParameterBinding } from "../../runner/types.ts";
+import { forgetDraft } from "../drafts/service.ts";
 import { canRead, requireManage, requireWrite } from "../permissions.ts";
 import { getVariable } from "../variables/service.ts";
 import { retireChildren } from "../workers/children.ts";
@@ -34,21 +35,28 @@ export async function createScript(ctx: WorkspaceContext, body: NewScript): Prom
   const workspace_id = ctx.caller.member.workspace_id;
   const path = checkPath(body.path);
   checkOnBehalfOf(ctx, body.on_behalf_of_email);
-  const analysis = await analyseScript(body.language, body.content);
+  const analysis = await analysisOf(body);
   const lock = await usableLock(body.language, body.lock);
   if (body.signature) await checkSecret(ctx, body.signature.secret);
   return app.db.write(async (tx) => {
     await tx.lock(`script ${workspace_id} ${path}`);
-    const previous = await findLatest(tx, workspace_id, path);
-    await checkParent(ctx, tx, { previous, live: await findLive(tx, workspace_id, path) }, body, path);
+    const newest = await findLatest(tx, workspace_id, path);
+    const live = await findLive(tx, workspace_id, path);
+    await checkParent(ctx, tx, { previous: newest, live }, body, path);
+    if (live?.draft_only) await removeVersion(tx, live);
+    const previous = live?.draft_only ? await findLatest(tx, workspace_id, path) : newest;
     const row = toRow(app, ctx, { ...body, path, lock }, analysis, previous);
-    if (await findVersion(tx, workspace_id, row.hash)) {
+    if (live) row.extra_perms = live.extra_perms;
+    const same = await findVersion(tx, workspace_id, row.hash);
+    if (same && !same.deleted) {
       throw new BadRequest(`the same script exists already at ${path}, with hash ${row.hash}`);
     }
+    if (same) await removeVersion(tx, same);
     await tx.insert(scripts).values(row);
     if (row.ready) await noteDeployed(app, tx, row, deployerOf(ctx));
-    else await queueDependencyJob(app, tx, ctx, row);
+    else if (!row.draft_only) await queueDependencyJob(app, tx, ctx, row);
     if (row.ready) await storeImports(tx, { workspace_id, kind: "script", path }, []);
+    if (!row.draft_only) await forgetDraft(tx, { workspace_id, kind: "script", path });
     const details = { resource: path, parameters: { hash: row.hash } };
     await ctx.audit(tx, previous ? { ...details, as: UPDATES } : details);
     tx.afterCommit(() => {
@@ -57,6 +65,28 @@ export async function createScript(ctx: WorkspaceContext, body: NewScript): Prom
     });
     return row.hash;
   });
+}
+
+const NOT_READ: ScriptAnalysis = {
+  signature: { parameters: [], has_main: true, preprocessor: undefined },
+  schema: toArgumentsSchema([]),
+  packages: undefined,
+  imports: [],
+};
+
+/** What is only a draft may be half written. @throws BadRequest for anything else that cannot be read */
+async function analysisOf({ language, content, draft_only }: NewScript): Promise<ScriptAnalysis> {
+  try {
+    return await analyseScript(language, content);
+  } catch (cause) {
+    if (draft_only && cause instanceof BadRequest) return NOT_READ;
+    throw cause;
+  }
+}
+
+/** Deletes the row of one version. */
+export async function removeVersion(tx: Tx, { workspace_id, hash }: Script): Promise<void> {
+  await tx.delete(scripts).where(and(eq(scripts.workspace_id, workspace_id), eq(scripts.hash, hash)));
 }
 
 /** Whoever calls the script acts as that person: nobody but an admin says so for somebody else. */
@@ -88,7 +118,12 @@ async function checkParent(
   path: string,
 ): Promise<void> {
   requireWrite(ctx.caller.member, path, previous?.extra_perms);
-  if (!live) return;
+  if (!live || live.draft_only) return;
+  if (body.draft_only) {
+    throw new BadRequest(`body field \`draft_only\`: the script at ${path} is deployed already`, {
+      hint: "POST drafts/create keeps a draft beside it",
+    });
+  }
   if (body.parent_hash === undefined) {
     throw new BadRequest(
       `there is a script at ${path} already: send its hash ${live.hash} as parent_hash to deploy a new version`,
@@ -125,7 +160,7 @@ function toRow(
     is_template: body.is_template ?? false,
     lock,
     lock_error_logs: null,
-    ready: lock !== null && analysis.imports.length === 0,
+    ready: !body.draft_only && lock !== null && analysis.imports.length === 0,
     imports: null,
     tag: body.tag || null,
     envs: body.envs ?? [],
@@ -152,10 +187,12 @@ function toRow(
     created_at: app.clock(),
     archived: false,
     deleted: false,
+    draft_only: body.draft_only ?? false,
     extra_perms: previous?.extra_perms ?? {},
   };
-  const { created_at: _, created_by: __, extra_perms: ___, ...content } = row;
-  return { ...row, hash: sha256(JSON.stringify(content)).slice(0, 16) };
+  const { created_at: _, created_by: __, extra_perms: ___, draft_only, ...content } = row;
+  const told = draft_only ? { ...content, draft_only } : content;
+  return { ...row, hash: sha256(JSON.stringify(told)).slice(0, 16) };
 }
 
 function toBindings(parameters: Parameter[]): ParameterBinding[] {
@@ -258,7 +295,8 @@ export async function archiveByHash(ctx: WorkspaceContext, hash: string): Promis
   return { ...row, archived: true };
 }
 
-function retire(app: App, row: Script, hash: string): void {
+/** Ends what is remembered of a version, and its processes. */
+export function retire(app: App, row: Script, hash: string): void {
   forgetScript(app, row.workspace_id, row.path, hash);
   retireChildren(app, { workspace_id: row.workspace_id, version_id: hash });
 }

@@ -65,6 +65,8 @@ export const scripts = table(
     created_at: timestamp("created_at").notNull(),
     archived: boolean("archived").notNull(),
     deleted: boolean("deleted").notNull(),
+    /** Kept to be edited: it was never deployed, and nothing runs it. */
+    draft_only: boolean("draft_only").notNull().default(false),
     extra_perms: json<Record<string, boolean>>("extra_perms").notNull(),
   },
   (t) => [

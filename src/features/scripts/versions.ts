@@ -177,6 +177,7 @@ function archived(row: Script): NotRunnable {
 }
 
 function notReady(row: Script): NotRunnable {
+  if (row.draft_only) return new NotRunnable(`script ${row.path} is a draft, and was never deployed`, row);
   const why = row.lock_error_logs
     ? `its dependencies could not be resolved: ${row.lock_error_logs}`
     : "its dependencies are still being resolved";

@@ -1,5 +1,5 @@
 /** What stands at a path, as the files that existing clients know. Times, authors and places are left out. */
-import { and, asc, eq, getTableColumns, sql } from "drizzle-orm";
+import { and, asc, eq, getTableColumns } from "drizzle-orm";
 import type { WorkspaceContext } from "../../context.ts";
 import type { ZipEntry } from "../../lib/zip.ts";
 import { apps, appVersions, rawApps } from "../apps/tables.ts";
@@ -9,6 +9,7 @@ import { listResources } from "../resources/service.ts";
 import { resourceTypes } from "../resources/tables.ts";
 import { isExtension } from "../resources/types.ts";
 import { type Schedule, schedules } from "../schedules/tables.ts";
+import { isNewest } from "../scripts/readable.ts";
 import { type Script, scripts } from "../scripts/tables.ts";
 import { listVariables, readValue } from "../variables/service.ts";
 import type { TarballOptions } from "./tarball.ts";
@@ -38,7 +39,6 @@ export async function scriptEntries(
   { default_ts }: TarballOptions,
 ): Promise<ZipEntry[]> {
   const { member } = ctx.caller;
-  const newest = sql`${scripts.seq} = (SELECT max(s.seq) FROM scripts s WHERE s.workspace_id = ${scripts.workspace_id} AND s.path = ${scripts.path} AND s.archived = ${scripts.archived} AND s.deleted = ${scripts.deleted})`;
   const rows = await ctx.app.db.read
     .select()
     .from(scripts)
@@ -47,7 +47,8 @@ export async function scriptEntries(
         eq(scripts.workspace_id, member.workspace_id),
         eq(scripts.deleted, false),
         eq(scripts.archived, false),
-        newest,
+        eq(scripts.draft_only, false),
+        isNewest,
         readableBy(member, scripts),
       ),
     )

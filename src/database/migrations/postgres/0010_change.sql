@@ -1,0 +1,1 @@
+ALTER TABLE "scripts" ADD COLUMN "draft_only" boolean DEFAULT false NOT NULL;

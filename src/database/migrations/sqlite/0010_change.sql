@@ -1,0 +1,1 @@
+ALTER TABLE `scripts` ADD `draft_only` integer DEFAULT false NOT NULL;
