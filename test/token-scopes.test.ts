@@ -60,8 +60,8 @@ const EXEMPT: Record<string, string[]> = {
     ..."getCliLoginPage completeCliLogin getCliLoginDone".split(" "),
   ],
   "refuses restricted tokens by itself": ["refreshUserToken"],
-  "is asked for in another way: the product's signature, or what the route's author chose, the link's own":
-    "readSignedS3Object chatCommand answerRouteGet answerRoutePost answerRoutePut answerRoutePatch answerRouteDelete".split(
+  "is asked for in another way: the product's signature, a token in the path, or what the route's author chose, the link's own":
+    "getTokenedRawScript readSignedS3Object chatCommand slackCommand answerRouteGet answerRoutePost answerRoutePut answerRoutePatch answerRouteDelete".split(
       " ",
     ),
   "asks for the right to run what it finds, once that is known (see the last test)": [
@@ -69,7 +69,7 @@ const EXEMPT: Record<string, string[]> = {
       `run${target}`,
       ...["runWaitResult", "runAndStream"].flatMap((way) => [`${way}${target}`, `${way}${target}Get`]),
     ]),
-    ..."aiSyncScriptByPath aiSyncFlowByPath".split(" "),
+    ..."aiSyncScriptByPath aiSyncFlowByPath openaiSyncScriptByPath openaiSyncFlowByPath".split(" "),
     ..."restartFlowAtStep restartFlowAtBranchOrIteration restartFlowAtPoint resumeSuspendedFlowAsOwner".split(
       " ",
     ),
@@ -249,9 +249,9 @@ test("what runs something asks for the right to run that, in every way", async (
     own(["jobs:run:flows:u/admin/flow"]),
   ]);
   const ways = operations.filter(
-    ({ name, path }) => exempt.has(name) && /\/jobs\/(run|ai_sync|restart)/.test(path),
+    ({ name, path }) => exempt.has(name) && /\/jobs\/(run|ai_sync|openai_sync|restart)/.test(path),
   );
-  expect(ways.length).toBe(25);
+  expect(ways.length).toBe(27);
   for (const { name, method, path } of ways) {
     const isFlow = /\/(f|fv)\//.test(path);
     const url = path

@@ -1,5 +1,6 @@
 /** The settings of a workspace by name: how each is read from the command line, and which operation changes it. */
 import { editAutoInviteOperation } from "../../src/features/workspaces/auto-invite.ts";
+import { editCopilotConfig } from "../../src/features/workspaces/copilot-operations.ts";
 import {
   editChatCommand,
   editDefaultApp,
@@ -8,7 +9,6 @@ import {
 import { setEnvironmentVariable } from "../../src/features/workspaces/environment.ts";
 import { changeWorkspaceName } from "../../src/features/workspaces/life-operations.ts";
 import {
-  editCopilotConfig,
   editDeployTo,
   editDeployUiConfig,
   editErrorHandler,

@@ -85,6 +85,7 @@ import { websocketTriggerOperations } from "./websocket-triggers/operations.ts";
 import { workerGroupOperations } from "./workers/group-operations.ts";
 import { workerOperations } from "./workers/operations.ts";
 import { autoInviteOperations } from "./workspaces/auto-invite.ts";
+import { copilotOperations } from "./workspaces/copilot-operations.ts";
 import { defaultOperations } from "./workspaces/default-operations.ts";
 import { environmentOperations } from "./workspaces/environment.ts";
 import { encryptionKeyOperations } from "./workspaces/key-operations.ts";
@@ -132,6 +133,7 @@ export const features: Feature[] = [
   { file: "src/features/workspaces/people-operations.ts", operations: peopleOperations },
   { file: "src/features/workspaces/auto-invite.ts", operations: autoInviteOperations },
   { file: "src/features/workspaces/settings-operations.ts", operations: workspaceSettingsOperations },
+  { file: "src/features/workspaces/copilot-operations.ts", operations: copilotOperations },
   { file: "src/features/workspaces/default-operations.ts", operations: defaultOperations },
   { file: "src/features/workspaces/environment.ts", operations: environmentOperations },
   { file: "src/features/workspaces/key-operations.ts", operations: encryptionKeyOperations },

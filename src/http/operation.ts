@@ -30,6 +30,13 @@ export type Responds<R> =
 export const responds = {
   text: (description: string): Responds<string> => ({ kind: "text", status: 200, description }),
   created: (description: string): Responds<string> => ({ kind: "text", status: 201, description }),
+  /** JSON, of an operation that makes something. */
+  createdJson: <S extends z.ZodType>(schema: S, description?: string): Responds<z.input<S>> => ({
+    kind: "json",
+    status: 201,
+    schema,
+    description,
+  }),
   /** @param description left out where the schema and the summary say it all */
   json: <S extends z.ZodType>(schema: S, description?: string): Responds<z.input<S>> => ({
     kind: "json",
@@ -170,6 +177,11 @@ export function operation<
   B extends z.ZodType | undefined = undefined,
 >(declaration: Declaration<A, P, Q, B, R>): TypedOperation<CallInput<P, Q, B>, R> {
   return declaration as unknown as TypedOperation<CallInput<P, Q, B>, R>;
+}
+
+/** The same operation where existing clients look for it, too. */
+export function alsoAt(op: Operation, { name, path }: Pick<Operation, "name" | "path">): Operation {
+  return { ...op, name, path };
 }
 
 /** Where an operation stands: pages at the root, all else below /api. */

@@ -149,10 +149,8 @@ describe("the channels", () => {
     await set("smtp_settings", plainSettings(mails));
     await set("chat", { access_token: "chat-token", api_url: `${chat.url}/api` });
     await set("critical_error_channels", [
-      { email: "ops@example.org" },
-      { webhook_url: `${hook.url}/alerts` },
-      { chat_channel: "ops" },
-      { chat_channel: `${incoming.url}/hook` },
+      { email: "ops@example.org", webhook_url: `${hook.url}/alerts` },
+      { slack_channel: "ops", chat_channel: `${incoming.url}/hook` },
     ]);
     await raise("the moon is down", { workspace_id: "acme" });
     await raise("the moon is down", { workspace_id: "acme" });

@@ -258,6 +258,15 @@ describe("the trial job", () => {
     ]);
   });
 
+  test.each([
+    [undefined, { channel: "general", text: "This is a test message" }],
+    [{ channel: "ops" }, { channel: "ops", text: "This is a test message" }],
+  ])("says what is left out by itself, by the name of existing clients too: %j", async (body, message) => {
+    const answer = await expectOk(ask("POST", "/w/acme/workspaces/run_slack_message_test_job", body));
+    await ended(answer.json().job_uuid);
+    expect(posted.map((each) => each.body)).toEqual([message]);
+  });
+
   test("may be a script of the workspace", async () => {
     const code =
       "export const main = (chat: { token: string }, channel: string, text: string) => [channel, text, chat.token.length]";
@@ -276,7 +285,7 @@ describe("the trial job", () => {
     expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("not connected")]);
     const dev = await server.member("acme", "dev");
     expect((await run(trial, dev.ask)).status).toBe(403);
-    expect((await run({ channel: "x" })).status).toBe(400);
+    expect((await run({ channel: 7 })).status).toBe(400);
     expect(posted).toEqual([]);
   });
 });

@@ -291,6 +291,7 @@ test("lists show what is asked for, the newest first", async () => {
     endpoint_async: "/w/listed/jobs/run/f/f/shop/a",
     endpoint_sync: "/w/listed/jobs/run_wait_result/f/f/shop/a",
     endpoint_ai_sync: "/w/listed/jobs/ai_sync/f/f/shop/a",
+    endpoint_openai_sync: "/w/listed/jobs/openai_sync/f/f/shop/a",
   });
 });
 

@@ -59,9 +59,11 @@ describe("run forms", () => {
       endpoint_async: "/w/acme/jobs/run/p/u/admin/listed",
       endpoint_sync: "/w/acme/jobs/run_wait_result/p/u/admin/listed",
       endpoint_ai_sync: "/w/acme/jobs/ai_sync/p/u/admin/listed",
+      endpoint_openai_sync: "/w/acme/jobs/openai_sync/p/u/admin/listed",
     });
     expect(runnables.some((each: any) => each.path === "u/admin/library")).toBe(false);
     expect((await ask("POST", listed.endpoint_ai_sync, { a: 2 })).json()).toBe(3);
+    expect((await ask("POST", listed.endpoint_openai_sync, { a: 2 })).json()).toBe(3);
   });
 });
 

@@ -39,6 +39,9 @@ test("a new workspace has the contract's fields with their defaults", async () =
     chat_name: null,
     chat_team_id: null,
     chat_command_script: null,
+    slack_name: null,
+    slack_team_id: null,
+    slack_command_script: null,
     auto_invite_domain: null,
     auto_invite_operator: null,
     auto_add: null,
@@ -48,6 +51,8 @@ test("a new workspace has the contract's fields with their defaults", async () =
     webhook: null,
     deploy_to: null,
     ai_resource: null,
+    ai_config: null,
+    openai_resource_path: null,
     code_completion_enabled: false,
     error_handler: null,
     error_handler_extra_args: null,
@@ -74,6 +79,13 @@ const handler = {
   error_handler_muted_on_cancel: true,
 };
 const ai_resource = { path: "u/admin/thing", provider: "openai" };
+
+const ai_config = { providers: { openai: { resource_path: "u/admin/thing", models: [] } } };
+const model = { model: "m", provider: "anthropic" };
+const newer = {
+  providers: { anthropic: { resource_path: "u/admin/thing", models: ["m"] } },
+  default_model: model,
+};
 
 test.each([
   ["edit_deploy_to", { deploy_to: "other" }, { deploy_to: "other" }],
@@ -104,12 +116,27 @@ test.each([
   [
     "edit_copilot_config",
     { ai_resource, code_completion_enabled: true },
-    { ai_resource, code_completion_enabled: true },
+    { ai_resource, ai_config, openai_resource_path: "u/admin/thing", code_completion_enabled: true },
+  ],
+  [
+    "edit_copilot_config",
+    { ...newer, code_completion_model: model },
+    {
+      ai_resource: { path: "u/admin/thing", provider: "anthropic" },
+      ai_config: { ...newer, code_completion_model: model },
+      openai_resource_path: null,
+      code_completion_enabled: true,
+    },
+  ],
+  [
+    "edit_copilot_config",
+    { openai_resource_path: "u/admin/thing", code_completion_enabled: false },
+    { ai_resource, ai_config, openai_resource_path: "u/admin/thing", code_completion_enabled: false },
   ],
   [
     "edit_copilot_config",
     { code_completion_enabled: false },
-    { ai_resource: null, code_completion_enabled: false },
+    { ai_resource: null, ai_config: null, openai_resource_path: null, code_completion_enabled: false },
   ],
   ["edit_git_sync_config", { git_sync_settings: git_sync }, { git_sync }],
   ["edit_git_sync_config", {}, { git_sync: null }],
@@ -117,11 +144,20 @@ test.each([
   ["edit_default_app", { default_app_path: "f/apps/first" }, { default_app: "f/apps/first" }],
   ["edit_default_app", { default_app_path: "" }, { default_app: null }],
   ["default_scripts", default_scripts, { default_scripts }],
-  ["edit_chat_command", { chat_command_script: "u/admin/script" }, { chat_command_script: "u/admin/script" }],
+  [
+    "edit_chat_command",
+    { chat_command_script: "u/admin/script" },
+    { chat_command_script: "u/admin/script", slack_command_script: "u/admin/script" },
+  ],
+  [
+    "edit_slack_command",
+    { slack_command_script: "script/u/admin/script" },
+    { chat_command_script: "script/u/admin/script", slack_command_script: "script/u/admin/script" },
+  ],
   [
     "edit_chat_command",
     { chat_command_script: "flow/u/admin/flow" },
-    { chat_command_script: "flow/u/admin/flow" },
+    { chat_command_script: "flow/u/admin/flow", slack_command_script: "flow/u/admin/flow" },
   ],
   ["set_automatic_billing", { automatic_billing: true, seats: 3 }, { automatic_billing: true }],
   [
@@ -136,7 +172,7 @@ test.each([
   expect(await settings()).toEqual({ ...before, ...(expected as object) });
   const [row] = (await admin("GET", "/w/acme/audit/list?per_page=1")).json();
   expect(row).toMatchObject({ action_kind: "Update", resource: "acme", username: "admin" });
-  const edits = name === "edit_chat_command" ? "edit_command_script" : name;
+  const edits = /^edit_(chat|slack)_command$/.test(name) ? "edit_command_script" : name;
   expect(row.operation).toBe(`workspaces.${edits === "default_scripts" ? "edit_default_scripts" : edits}`);
   expect(JSON.stringify(row)).not.toContain("example.org/x");
 });
@@ -152,7 +188,16 @@ test("what members are told: all of it but where events and errors are sent", as
     ["get_deploy_to", { deploy_to: "other" }],
     ["default_app", { default_app_path: null }],
     ["default_scripts", default_scripts],
-    ["get_copilot_info", { ai_provider: "openai", exists_ai_resource: true, code_completion_enabled: true }],
+    [
+      "get_copilot_info",
+      {
+        ai_provider: "openai",
+        exists_ai_resource: true,
+        exists_openai_resource_path: true,
+        code_completion_enabled: true,
+        ...ai_config,
+      },
+    ],
     ["used_triggers", { http_routes_used: false, websocket_used: false }],
     ["is_premium", false],
   ] as const) {
@@ -161,10 +206,16 @@ test("what members are told: all of it but where events and errors are sent", as
   expect((await expectOk(dev("GET", `${w}/get_workspace_name`))).text).toBe("acme");
 });
 
+test("what newer clients say beside a setting is no fault, and what they keep in it is given back", async () => {
+  const include = { include_path: ["f/**"], exclude_path: ["f/private/**"] };
+  await expectOk(admin("POST", `${w}/edit_git_sync_config`, { git_sync_settings: include, version: 2 }));
+  expect((await settings()).git_sync).toEqual(include);
+  await expectOk(admin("POST", `${w}/edit_git_sync_config`, {}));
+});
+
 test.each([
   ["edit_deploy_to", { deploy_to: "acme" }, "`deploy_to`: must be another workspace"],
   ["edit_deploy_to", { deploy_to: "nowhere" }, "`deploy_to`: there is no workspace nowhere"],
-  ["edit_deploy_to", { deploy: "other" }, "deploy"],
   ["edit_webhook", { webhook: "ftp://example.org" }, "`webhook`: must be an address such as https://"],
   ["edit_webhook", { webhook: "example.org" }, "`webhook`"],
   ["edit_webhook", { webhook: 7 }, "`webhook`"],
@@ -172,7 +223,6 @@ test.each([
   ["edit_error_handler", { error_handler: "script/u/admin/none" }, "there is no script u/admin/none"],
   ["edit_error_handler", { error_handler: "flow/u/admin/none" }, "there is no flow u/admin/none"],
   ["edit_error_handler", { error_handler: "flow/nopath" }, '`error_handler`: "nopath" is not a path'],
-  ["edit_error_handler", { muted: true }, "muted"],
   ["edit_error_handler", { muted_on_user_path: true }, "`muted_on_user_path`: must be false"],
   ["edit_error_handler", { error_handler_extra_args: [] }, "`error_handler_extra_args`"],
   ["edit_copilot_config", {}, "`code_completion_enabled`"],
@@ -191,13 +241,11 @@ test.each([
     { git_sync_settings: { include_type: ["scripts"] } },
     "`git_sync_settings.include_type.0`",
   ],
-  ["edit_git_sync_config", { git_sync_settings: { paths: [] } }, "paths"],
   [
     "edit_git_sync_config",
     { git_sync_settings: { repositories: [{ ...repository, git_repo_resource_path: "u/a/none" }] } },
     "there is no resource u/a/none",
   ],
-  ["edit_deploy_ui_config", { deploy_ui_settings: { include: [] } }, "include"],
   ["edit_default_app", { default_app_path: "nopath" }, '`default_app_path`: "nopath" is not a path'],
   [
     "edit_default_app",
@@ -205,18 +253,15 @@ test.each([
     "`default_app_path`: there is no app f/apps/none",
   ],
   ["default_scripts", { order: ["Type Script"] }, "`order.0`: must be the name of a language"],
-  ["default_scripts", { orders: [] }, "orders"],
   ["edit_chat_command", { chat_command_script: "u/admin/none" }, "there is no script u/admin/none"],
   ["set_automatic_billing", { seats: 1 }, "`automatic_billing`"],
   ["set_automatic_billing", { automatic_billing: true, seats: 0 }, "`seats`: must be 1 or more"],
-  ["edit_large_file_storage_config", { storage: null }, "storage"],
   [
     "edit_large_file_storage_config",
     { large_file_storage: { type: "S3Storage", s3_resource_path: "u/admin/off" } },
     "storage _default_: bucket files at http://127.0.0.1:1 cannot be used now",
   ],
   ["edit_auto_invite", { operator: "no" }, "`operator`"],
-  ["edit_auto_invite", { domain: "x" }, "domain"],
   ["set_environment_variable", { value: "x" }, "`name`"],
   ["set_environment_variable", { name: "A B", value: "x" }, '`name`: "A B" cannot name a variable'],
   ["set_environment_variable", { name: "WM_TOKEN", value: "x" }, "WM_TOKEN is the server's own"],

@@ -33,8 +33,23 @@ export interface SendFailure {
   at: string;
 }
 
+/** One place that alerts are sent to. */
+export type Channel = Partial<Pick<CriticalChannel, "email" | "chat_channel" | "webhook_url">>;
+
+/** The places that the setting's entries name: an entry may name several. */
+export function channelsOf(entries: readonly CriticalChannel[]): Channel[] {
+  return entries.flatMap(({ email, chat_channel, slack_channel, webhook_url }) => [
+    ...(email === undefined ? [] : [{ email }]),
+    ...(chat_channel === undefined ? [] : [{ chat_channel }]),
+    ...(slack_channel === undefined || slack_channel === chat_channel
+      ? []
+      : [{ chat_channel: slack_channel }]),
+    ...(webhook_url === undefined ? [] : [{ webhook_url }]),
+  ]);
+}
+
 /** What a channel is called where others read it: of a URL only the host, since the rest is as good as a key. */
-export function nameOf({ email, chat_channel, webhook_url }: CriticalChannel): string {
+export function nameOf({ email, chat_channel, webhook_url }: Channel): string {
   if (email !== undefined) return `e-mail ${email}`;
   if (webhook_url !== undefined) return `URL at ${new URL(webhook_url).host}`;
   return isUrl(chat_channel!) ? `chat at ${new URL(chat_channel!).host}` : `chat channel ${chat_channel}`;
@@ -44,7 +59,7 @@ export function nameOf({ email, chat_channel, webhook_url }: CriticalChannel): s
  * Sends to one channel.
  * @throws SvcError saying what went wrong, with nothing secret in it
  */
-export async function send(app: App, channel: CriticalChannel, notice: Notice): Promise<void> {
+export async function send(app: App, channel: Channel, notice: Notice): Promise<void> {
   const { email, chat_channel, webhook_url } = channel;
   if (email !== undefined) return sendMail(app, email, toLetter(app, notice));
   if (webhook_url !== undefined) {

@@ -9,7 +9,7 @@ export const muteCriticalAlerts = operation({
   access: "admin",
   summary:
     "Have the workspace's critical alerts stand as acknowledged from the start; the instance's channels hear of them all the same",
-  body: z.strictObject({ mute_critical_alerts: z.boolean().nullish() }),
+  body: z.object({ mute_critical_alerts: z.boolean().nullish() }),
   responds: responds.text("confirmation"),
   audit: { operation: "workspaces.mute_critical_alerts", action_kind: "Update" },
   run: async (ctx, { workspace, body }) => {

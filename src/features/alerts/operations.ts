@@ -3,7 +3,7 @@ import { BadRequest } from "../../errors.ts";
 import { moment, type Operation, operation, responds, wholeNumber } from "../../http/operation.ts";
 import { check } from "../settings/check.ts";
 import type { CriticalChannel } from "../settings/values.ts";
-import { nameOf, reasonOf, send } from "./channels.ts";
+import { channelsOf, nameOf, reasonOf, send } from "./channels.ts";
 import { muteCriticalAlerts } from "./mute.ts";
 import { acknowledge, acknowledgeAll, listAlerts } from "./service.ts";
 
@@ -87,7 +87,7 @@ export const testCriticalChannels = operation({
   audit: { operation: "settings.test_critical_channels", action_kind: "Execute" },
   run: async (ctx, { body }) => {
     const { app } = ctx;
-    const channels = check("critical_error_channels", body) as CriticalChannel[];
+    const channels = channelsOf(check("critical_error_channels", body) as CriticalChannel[]);
     const names = channels.map(nameOf);
     await ctx.write({ parameters: { channels: names.join(", ").slice(0, 500) } }, async () => {});
     const notice = {

@@ -9,8 +9,7 @@ import type { App } from "../../context.ts";
 import { inBackground } from "../../lib/background.ts";
 import { sha256 } from "../../lib/ids.ts";
 import { type Backoff, backoffMs } from "../../loops/retry.ts";
-import type { CriticalChannel } from "../settings/values.ts";
-import { nameOf, reasonOf, type SendFailure, send } from "./channels.ts";
+import { type Channel, channelsOf, nameOf, reasonOf, type SendFailure, send } from "./channels.ts";
 import { criticalAlerts } from "./tables.ts";
 
 /** Longer than all channels can take, which are told at the same time: until then nobody else tells it. */
@@ -70,9 +69,8 @@ async function sendToAll(app: App, alert: Alert): Promise<Outcome> {
   const { id, alert_type, kind, message, workspace_id, created_at } = alert;
   const notice = { id, alert_type, kind, message, workspace_id, created_at };
   const outcome: Outcome = { told: [...(alert.told ?? [])], failures: [] };
-  const left = app.settings
-    .get("critical_error_channels")
-    .filter((channel) => !outcome.told.includes(digestOf(channel)));
+  const channels = channelsOf(app.settings.get("critical_error_channels"));
+  const left = channels.filter((channel) => !outcome.told.includes(digestOf(channel)));
   await Promise.all(
     left.map(async (channel) => {
       try {
@@ -92,7 +90,7 @@ async function sendToAll(app: App, alert: Alert): Promise<Outcome> {
 }
 
 /** What a channel is known by, with nothing in it that could be read. */
-function digestOf({ email, chat_channel, webhook_url }: CriticalChannel): string {
+function digestOf({ email, chat_channel, webhook_url }: Channel): string {
   return sha256(JSON.stringify([email, chat_channel, webhook_url])).slice(0, 16);
 }
 

@@ -1,6 +1,6 @@
 /** Commands from the chat product, and a trial of the connection. */
 import { z } from "zod";
-import { type Operation, operation, responds } from "../../http/operation.ts";
+import { alsoAt, type Operation, operation, optionalBody, orElse, responds } from "../../http/operation.ts";
 import { answerCommand } from "./command.ts";
 import { runTrial } from "./trial.ts";
 
@@ -23,14 +23,13 @@ const runChatMessageTestJob = operation({
   path: "/w/{workspace}/workspaces/run_chat_message_test_job",
   access: "admin",
   summary: "Run a job that posts a message through the workspace's connection to the chat product",
-  body: z.object({
-    hub_script_path: z
-      .string()
-      .nullish()
-      .transform((path) => path ?? ""),
-    channel: z.string().min(1),
-    test_msg: z.string(),
-  }),
+  body: optionalBody(
+    z.object({
+      hub_script_path: orElse(z.string(), ""),
+      channel: orElse(z.string(), "").transform((channel) => channel || "general"),
+      test_msg: orElse(z.string(), "This is a test message"),
+    }),
+  ),
   responds: responds.raw("text/json", "the job's uuid, as `job_uuid`"),
   audit: { operation: "workspaces.run_chat_message_test_job", action_kind: "Execute" },
   run: async (ctx, { body }) =>
@@ -39,4 +38,12 @@ const runChatMessageTestJob = operation({
     }),
 });
 
-export const chatOperations: Operation[] = [chatCommand, runChatMessageTestJob];
+export const chatOperations: Operation[] = [
+  chatCommand,
+  alsoAt(chatCommand, { name: "slackCommand", path: "/oauth/slack" }),
+  runChatMessageTestJob,
+  alsoAt(runChatMessageTestJob, {
+    name: "runSlackMessageTestJob",
+    path: "/w/{workspace}/workspaces/run_slack_message_test_job",
+  }),
+];

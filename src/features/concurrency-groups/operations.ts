@@ -94,9 +94,9 @@ const deleteConcurrencyGroup = operation({
   access: "superAdmin",
   summary: "Forget which jobs of a key have run, so that those that wait may begin",
   query: z.object({ workspace_id: z.string().optional() }),
-  responds: responds.text("how many jobs were forgotten"),
+  responds: responds.json(z.object({ message: z.string() }), "how many jobs were forgotten"),
   audit: { operation: "concurrency_groups.prune", action_kind: "Delete" },
-  run: (ctx, { key_path, query }) => pruneGroup(ctx, key_path, query.workspace_id),
+  run: async (ctx, { key_path, query }) => ({ message: await pruneGroup(ctx, key_path, query.workspace_id) }),
 });
 
 const getConcurrencyKey = operation({

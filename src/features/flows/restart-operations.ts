@@ -104,7 +104,7 @@ const restartFlowAtPoint = operation({
   name: "restartFlowAtPoint",
   path: run,
   summary: "Run a flow again from a step, iteration or branch on that the body names",
-  body: z.strictObject({
+  body: z.object({
     step_id: z.string().min(1),
     branch_or_iteration_n: optional(z.number().int().min(0)),
   }),

@@ -73,7 +73,7 @@ export const createFolder = operation({
   access: "author",
   summary: "Make a folder; the caller becomes an owner of it",
   body: Changes.extend({ name: z.string() }),
-  responds: responds.created("confirmation"),
+  responds: responds.text("confirmation"),
   audit: { operation: "folder.create", action_kind: "Create" },
   run: async (ctx, { body }) => {
     await service.createFolder(ctx, body);

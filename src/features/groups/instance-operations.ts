@@ -28,7 +28,7 @@ const GivenGroup = z.object({
 const superAdmin = { access: "superAdmin" } as const;
 
 const listInstanceGroups = operation({
-  ...superAdmin,
+  access: "user",
   name: "listInstanceGroups",
   method: "GET",
   path: "/groups/list",
@@ -42,7 +42,7 @@ const listInstanceGroups = operation({
 });
 
 const getInstanceGroup = operation({
-  ...superAdmin,
+  access: "user",
   name: "getInstanceGroup",
   method: "GET",
   path: "/groups/get/{name}",

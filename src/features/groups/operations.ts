@@ -62,7 +62,7 @@ export const createGroup = operation({
   access: "author",
   summary: "Make a group; the caller is in it and manages it",
   body: z.object({ name: z.string(), summary: optional(z.string()) }),
-  responds: responds.created("confirmation"),
+  responds: responds.text("confirmation"),
   audit: { operation: "group.create", action_kind: "Create" },
   run: async (ctx, { body }) => {
     await service.createGroup(ctx, body);

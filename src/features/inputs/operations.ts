@@ -115,7 +115,7 @@ const updateInput = operation({
   access: "member",
   summary: "Rename what is kept, and say whether it is for everybody",
   body: z.object({ id: z.string(), name, is_public: z.boolean() }),
-  responds: responds.text("id"),
+  responds: responds.created("id"),
   audit: { operation: "inputs.update", action_kind: "Update" },
   run: async (ctx, { body }) => {
     await service.updateInput(ctx, body);

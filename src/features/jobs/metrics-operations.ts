@@ -25,7 +25,7 @@ const setJobProgress = operation({
   scope: { domain: "jobs", action: "write" },
   summary: "Set how far a running job is, in percent",
   body: z.object({ percent: wholeNumber.min(0).max(100), flow_job_id: z.string().nullish() }),
-  responds: responds.text("what was set"),
+  responds: responds.json(z.string(), "what was set"),
   run: async (ctx, { workspace, id, body }) => {
     const job = await getJob(ctx, workspace, id);
     const [set] = await ctx.app.db.write((tx) =>

@@ -171,7 +171,7 @@ const runDependencies = operation({
   method: "POST",
   path: `${base}/run/dependencies`,
   summary: "Find the lock of code that is not deployed",
-  responds: responds.json(
+  responds: responds.createdJson(
     z.object({ lock: z.string().optional(), error: z.object({ message: z.string() }).optional() }),
     "the lock, or why there is none",
   ),

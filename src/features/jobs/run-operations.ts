@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
 import {
   type Audit,
+  alsoAt,
   flag,
   moment,
   type Operation,
@@ -247,9 +248,9 @@ export const runScriptByPath = runScripts.async;
 const runFlows = runForms(flowByPath);
 export const runFlowByPath = runFlows.async;
 
-/** The synchronous call under the name that the listing of runnables gives to AI products. */
-function aiSync<const S extends string>({ segment, name, what, audit, target }: Form<S>) {
-  return operation({
+/** The synchronous call under the names that the listing of runnables gives to AI products. */
+function aiSync<const S extends string>({ segment, name, what, audit, target }: Form<S>): Operation[] {
+  const sync = operation({
     ...common,
     audit,
     name: `aiSync${name}`,
@@ -262,6 +263,8 @@ function aiSync<const S extends string>({ segment, name, what, audit, target }: 
     run: (ctx, input) =>
       runSync(ctx, target(input as unknown as Record<string, string>), input.query as SyncQuery),
   });
+  const path = `${base}/openai_sync/${segment}`;
+  return [sync, alsoAt(sync, { name: `openaiSync${name}`, path })];
 }
 
 export const runOperations: Operation[] = [
@@ -269,6 +272,6 @@ export const runOperations: Operation[] = [
   ...Object.values(runForms(scriptByHash)),
   ...Object.values(runFlows),
   ...Object.values(runForms(flowByVersion)),
-  aiSync(scriptByPath),
-  aiSync(flowByPath),
+  ...aiSync(scriptByPath),
+  ...aiSync(flowByPath),
 ];

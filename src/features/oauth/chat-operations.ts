@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { BadRequest } from "../../errors.ts";
 import { checked, readText } from "../../http/input.ts";
-import { type Operation, operation, optional, responds } from "../../http/operation.ts";
+import { alsoAt, type Operation, operation, optional, responds } from "../../http/operation.ts";
 import { checkWorkspaceId } from "../../lib/paths.ts";
 import { messagePage } from "../flows/approvals/page.ts";
 import { begin, endedCookie, journeyOf } from "./attempts.ts";
@@ -143,9 +143,19 @@ const finishChatPage = operation({
 
 export const oauthChatOperations: Operation[] = [
   beginConnectChat,
+  alsoAt(beginConnectChat, { name: "beginConnectSlack", path: "/oauth/connect_slack" }),
   connectChatCallbackInstance,
+  alsoAt(connectChatCallbackInstance, {
+    name: "connectSlackCallbackInstance",
+    path: "/oauth/connect_slack_callback",
+  }),
   connectChatCallback,
+  alsoAt(connectChatCallback, {
+    name: "connectSlackCallback",
+    path: "/w/{workspace}/oauth/connect_slack_callback",
+  }),
   disconnectChat,
+  alsoAt(disconnectChat, { name: "disconnectSlack", path: "/w/{workspace}/oauth/disconnect_slack" }),
   chatPage,
   finishChatPageInstance,
   finishChatPage,

@@ -180,7 +180,7 @@ const createAccount = operation({
     expires_in: z.number().int().min(0).max(3_155_760_000),
     client: z.string(),
   }),
-  responds: responds.created("id of the account"),
+  responds: responds.text("id of the account"),
   audit: { operation: "account.create", action_kind: "Create" },
   run: (ctx, { body }) =>
     ctx.write({ resource: body.client }, async (tx) => String(await insertAccount(ctx, tx, body))),

@@ -96,7 +96,7 @@ export const createSchedule = operation({
   access: "author",
   summary: "Run a script or flow at times that cron tells, in a time zone",
   body: NewSchedule,
-  responds: responds.text("the schedule's path"),
+  responds: responds.created("the schedule's path"),
   audit: { operation: "schedule.create", action_kind: "Create" },
   run: async (ctx, { body }) => {
     await service.createSchedule(ctx, body as service.ScheduleBody);
@@ -172,7 +172,7 @@ const setDefaultHandler = operation({
     number_of_occurence_exact: optional(z.boolean()),
     workspace_handler_muted: optional(z.boolean()),
   }),
-  responds: responds.text("confirmation"),
+  responds: responds.created("confirmation"),
   audit: { operation: "schedules.setdefaulthandler", action_kind: "Update" },
   run: async (ctx, { body }) => {
     const { handler_type, path } = body;

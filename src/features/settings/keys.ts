@@ -86,10 +86,10 @@ export const KEYS = {
   },
   critical_error_channels: {
     schema: CriticalChannels,
-    allowed: "an array of objects with one of email, chat_channel and webhook_url",
+    allowed: "an array of objects with email, chat_channel and webhook_url, one of them or several",
     meaning: "where critical alerts are sent",
     default: [],
-    secret: ["*.chat_channel:url", "*.webhook_url"],
+    secret: ["*.chat_channel:url", "*.slack_channel:url", "*.webhook_url"],
   },
   critical_alert_mute_ui: { ...flag("clients do not show critical alerts"), open: true },
   critical_alerts_on_token_expiry: flag("a token that expires is a critical alert too", { default: false }),

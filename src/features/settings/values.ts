@@ -31,18 +31,22 @@ export const SmtpSettings = z.looseObject({
 });
 export type SmtpSettings = z.output<typeof SmtpSettings>;
 
-/** One place alerts are sent to. */
+/** Where alerts are sent: to each that is named. */
 export const CriticalChannel = z
   .looseObject({
     email: word,
     /** A channel's name, for which the chat must be connected (setting `chat`), or the URL of an incoming webhook. */
     chat_channel: word,
+    /** The same by the name of existing clients. */
+    slack_channel: word,
     /** Gets the alert as JSON. */
     webhook_url: optional(z.url({ protocol: /^https?$/, error: "must be a URL with http:// or https://" })),
   })
-  .refine(({ email, chat_channel, webhook_url }) => {
-    return [email, chat_channel, webhook_url].filter((given) => given !== undefined).length === 1;
-  }, "must have exactly one of email, chat_channel and webhook_url")
+  .refine(
+    ({ email, chat_channel, slack_channel, webhook_url }) =>
+      (email ?? chat_channel ?? slack_channel ?? webhook_url) !== undefined,
+    "must have one of email, chat_channel and webhook_url, or several",
+  )
   .refine(({ email }) => email === undefined || /^[^\s@]+@[^\s@]+$/.test(email), {
     path: ["email"],
     error: "must be an e-mail address",

@@ -96,7 +96,7 @@ export const deleteFile = operation({
   access: "member",
   summary: "Delete a stored file",
   query: ofFile,
-  responds: responds.text("confirmation"),
+  responds: responds.json(z.string(), "confirmation"),
   audit: { operation: "job_helpers.delete_s3_file", action_kind: "Delete" },
   run: async (ctx, { query }) => {
     refuseOperators(ctx, "move or delete files");
@@ -117,7 +117,7 @@ export const moveFile = operation({
   scope: { domain: "job_helpers", action: "write" },
   summary: "Give a stored file another key, in place of what may be there",
   query: z.object({ ...choice, src_file_key: z.string(), dest_file_key: z.string() }),
-  responds: responds.text("confirmation"),
+  responds: responds.json(z.string(), "confirmation"),
   audit: { operation: "job_helpers.move_s3_file", action_kind: "Update" },
   run: async (ctx, { query }) => {
     refuseOperators(ctx, "move or delete files");

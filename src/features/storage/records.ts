@@ -4,7 +4,7 @@ import { optional } from "../../http/operation.ts";
 
 const KINDS = ["FilesystemStorage", "S3Storage"] as const;
 
-const Storage = z.strictObject({
+const Storage = z.object({
   /** `FilesystemStorage` is a folder below the data directory; the others name a resource. */
   type: z.enum(KINDS, {
     error: (issue) => `${JSON.stringify(issue.input)} is not offered; use one of ${KINDS.join(", ")}`,

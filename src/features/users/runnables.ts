@@ -21,6 +21,8 @@ const Runnable = z
     endpoint_async: z.string(),
     endpoint_sync: z.string(),
     endpoint_ai_sync: z.string(),
+    /** The same by the name of existing clients. */
+    endpoint_openai_sync: z.string(),
   })
   .meta({ id: "Runnable" });
 
@@ -49,6 +51,7 @@ async function runnablesOf(ctx: UserContext): Promise<Runnable[]> {
       endpoint_async: `/w/${workspace}/jobs/run/${target}`,
       endpoint_sync: `/w/${workspace}/jobs/run_wait_result/${target}`,
       endpoint_ai_sync: `/w/${workspace}/jobs/ai_sync/${target}`,
+      endpoint_openai_sync: `/w/${workspace}/jobs/openai_sync/${target}`,
     });
   }
   return found;

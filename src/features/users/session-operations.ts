@@ -86,7 +86,7 @@ export const refreshToken = operation({
   path: "/users/refresh_token",
   access: "user",
   scope: false,
-  summary: "Open a new session in place of the present one; it is the body and the cookie `token`",
+  summary: "Open a new session; it is the body and the cookie `token`. The present one ends in its time",
   query: z.object({ if_expiring_in_less_than_s: seconds.optional() }),
   responds: responds.raw("text/plain", "the token that is valid from now on"),
   audit: { operation: "users.token.refresh", action_kind: "Create" },

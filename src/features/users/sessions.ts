@@ -5,7 +5,7 @@ import type { App, Context, UserContext } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { BadRequest, Forbidden } from "../../errors.ts";
 import { forgetTokens } from "../tokens/cache.ts";
-import { issueToken, revokeSessions, revokeToken } from "../tokens/service.ts";
+import { issueToken, revokeSessions } from "../tokens/service.ts";
 import { tokens } from "../tokens/tables.ts";
 import { retireChildren } from "../workers/children.ts";
 import { joinByDomain } from "../workspaces/auto-invite.ts";
@@ -78,7 +78,7 @@ function openSession(app: App, tx: Tx, email: string): Promise<string> {
 }
 
 /**
- * A new session for the caller; the presented one ends with it.
+ * A new session for the caller. The presented one keeps its time: other windows of the same browser may hold it still.
  * @returns undefined when the presented token lasts long enough still
  * @throws Forbidden for a token that is bound to scopes or to a workspace
  */
@@ -93,7 +93,6 @@ export async function refreshSession(
     return undefined;
   }
   return ctx.write({ resource: token.prefix }, async (tx) => {
-    if (token.label === "session") await revokeToken(app, tx, token.hash);
     return openSession(app, tx, email);
   });
 }

@@ -138,7 +138,7 @@ export const editAutoInviteOperation = operation({
   path: "/w/{workspace}/workspaces/edit_auto_invite",
   access: "admin",
   summary: "Have people of the caller's e-mail domain join by themselves; without `operator` that ends",
-  body: z.strictObject({
+  body: z.object({
     operator: z.boolean().nullish(),
     invite_all: z.boolean().nullish(),
     auto_add: z.boolean().nullish(),

@@ -1,7 +1,7 @@
 /** What a workspace begins with: the app operators see first, how scripts begin, what the chat command starts. */
 import { z } from "zod";
 import { BadRequest } from "../../errors.ts";
-import { type Operation, operation, responds } from "../../http/operation.ts";
+import { alsoAt, type Operation, operation, responds } from "../../http/operation.ts";
 import { findApp } from "../apps/service.ts";
 import { checkRunnable, editSettings, pathIn, readSettings, requireScript } from "./settings.ts";
 import { DefaultScripts } from "./settings-records.ts";
@@ -16,7 +16,7 @@ export const editDefaultApp = operation({
   path: `${base}/edit_default_app`,
   access: "admin",
   summary: "Settle which app operators see first",
-  body: z.strictObject({ default_app_path: z.string().nullish() }),
+  body: z.object({ default_app_path: z.string().nullish() }),
   responds: text,
   audit: edits("edit_default_app"),
   run: async (ctx, { workspace, body }) => {
@@ -74,11 +74,11 @@ export const editChatCommand = operation({
   path: `${base}/edit_chat_command`,
   access: "admin",
   summary: "Settle the script that a command from the chat product starts",
-  body: z.strictObject({ chat_command_script: z.string().nullish() }),
+  body: z.object({ chat_command_script: z.string().nullish(), slack_command_script: z.string().nullish() }),
   responds: text,
   audit: edits("edit_command_script"),
   run: async (ctx, { workspace, body }) => {
-    const chat_command_script = body.chat_command_script || undefined;
+    const chat_command_script = body.chat_command_script || body.slack_command_script || undefined;
     if (chat_command_script) {
       const field = "chat_command_script";
       if (/^(script|flow)\//.test(chat_command_script)) {
@@ -96,4 +96,5 @@ export const defaultOperations: Operation[] = [
   editDefaultScripts,
   getDefaultScripts,
   editChatCommand,
+  alsoAt(editChatCommand, { name: "editSlackCommand", path: `${base}/edit_slack_command` }),
 ];

@@ -92,7 +92,7 @@ export const setEnvironmentVariable = operation({
   path: "/w/{workspace}/workspaces/set_environment_variable",
   access: "admin",
   summary: "Set a variable in the environment of every job; without a value it is removed",
-  body: z.strictObject({
+  body: z.object({
     name: z.string(),
     value: z.string().max(MOST_VALUE, `must have at most ${MOST_VALUE} characters`).nullish(),
   }),

@@ -29,7 +29,7 @@ export const setEncryptionKey = operation({
   path,
   access: "admin",
   summary: "Change the key, and re-encrypt every secret with it unless `skip_reencrypt` is set",
-  body: z.strictObject({ new_key: z.string(), skip_reencrypt: z.boolean().nullish() }),
+  body: z.object({ new_key: z.string(), skip_reencrypt: z.boolean().nullish() }),
   responds: responds.text("confirmation"),
   audit: { operation: "workspaces.set_encryption_key", action_kind: "Update" },
   run: async (ctx, { workspace, body }) => {

@@ -78,7 +78,7 @@ export const changeWorkspaceName = operation({
   path: `${base}/change_workspace_name`,
   access: "admin",
   summary: "Change what people call the workspace",
-  body: z.strictObject({ ...Renaming, new_name: z.string() }),
+  body: z.object({ ...Renaming, new_name: z.string() }),
   responds: text,
   audit: { operation: "workspaces.change_workspace_name", action_kind: "Update" },
   run: async (ctx, { workspace, body }) => {
@@ -96,7 +96,7 @@ export const changeWorkspaceIdOperation = operation({
   path: `${base}/change_workspace_id`,
   access: "admin",
   summary: "Give the workspace another id; everything in it follows, and what runs is canceled",
-  body: z.strictObject({ ...Renaming, new_id: z.string(), new_name: optional(z.string()) }),
+  body: z.object({ ...Renaming, new_id: z.string(), new_name: optional(z.string()) }),
   responds: text,
   audit: { operation: "workspaces.change_workspace_id", action_kind: "Update" },
   run: async (ctx, { workspace, body }) => {

@@ -5,16 +5,10 @@ import type { WorkspaceContext } from "../../context.ts";
 import { BadRequest } from "../../errors.ts";
 import { type Operation, operation, responds } from "../../http/operation.ts";
 import { hasLicense } from "../license/service.ts";
-import { findResource } from "../resources/service.ts";
 import { setWorkspaceWebhook, workspaceWebhook } from "../webhooks/endpoints.ts";
-import { checkRunnable, editSettings, pathIn, readSettings } from "./settings.ts";
-import {
-  AiResource,
-  DeployUiSettings,
-  GitSyncSettings,
-  ScriptArgs,
-  WorkspaceSettings,
-} from "./settings-records.ts";
+import { aiConfigOf, openaiPathOf } from "./copilot-operations.ts";
+import { checkRunnable, editSettings, readSettings, requireResource } from "./settings.ts";
+import { DeployUiSettings, GitSyncSettings, ScriptArgs, WorkspaceSettings } from "./settings-records.ts";
 import { workspaces } from "./tables.ts";
 
 const base = "/w/{workspace}/workspaces" as const;
@@ -40,6 +34,9 @@ export const getSettings = operation({
       chat_name: settings.chat_name ?? null,
       chat_team_id: settings.chat_team_id ?? null,
       chat_command_script: settings.chat_command_script ?? null,
+      slack_name: settings.chat_name ?? null,
+      slack_team_id: settings.chat_team_id ?? null,
+      slack_command_script: settings.chat_command_script ?? null,
       auto_invite_domain: settings.auto_invite_domain ?? null,
       auto_invite_operator: settings.auto_invite_operator ?? null,
       auto_add: settings.auto_add ?? null,
@@ -50,6 +47,8 @@ export const getSettings = operation({
       webhook: isAdmin ? await workspaceWebhook(ctx.app.db.read, workspace) : null,
       deploy_to: settings.deploy_to ?? null,
       ai_resource: settings.ai_resource ?? null,
+      ai_config: aiConfigOf(settings) ?? null,
+      openai_resource_path: openaiPathOf(settings) ?? null,
       code_completion_enabled: settings.code_completion_enabled ?? false,
       error_handler: settings.error_handler ?? null,
       error_handler_extra_args: (isAdmin && settings.error_handler_extra_args) || null,
@@ -82,7 +81,7 @@ export const editDeployTo = operation({
   path: `${base}/edit_deploy_to`,
   access: "admin",
   summary: "Settle which workspace this one is deployed to",
-  body: z.strictObject({ deploy_to: z.string().nullish() }),
+  body: z.object({ deploy_to: z.string().nullish() }),
   responds: text,
   audit: edits("edit_deploy_to"),
   run: async (ctx, { workspace, body }) => {
@@ -110,7 +109,7 @@ export const editWebhook = operation({
   path: `${base}/edit_webhook`,
   access: "admin",
   summary: "Settle the address that the workspace's events are sent to",
-  body: z.strictObject({ webhook: z.string().nullish() }),
+  body: z.object({ webhook: z.string().nullish() }),
   responds: text,
   audit: edits("edit_webhook"),
   run: async (ctx, { workspace, body }) => {
@@ -121,7 +120,7 @@ export const editWebhook = operation({
 });
 
 /** Newer clients leave out what the name of the operation says already. */
-const ErrorHandler = z.strictObject({
+const ErrorHandler = z.object({
   error_handler: z.string().nullish(),
   error_handler_extra_args: ScriptArgs.nullish(),
   error_handler_muted_on_cancel: z.boolean().nullish(),
@@ -153,64 +152,13 @@ export const editErrorHandler = operation({
   },
 });
 
-export const editCopilotConfig = operation({
-  name: "editCopilotConfig",
-  method: "POST",
-  path: `${base}/edit_copilot_config`,
-  access: "admin",
-  summary: "Settle which AI provider helps to write code",
-  body: z.strictObject({ ai_resource: AiResource.nullish(), code_completion_enabled: z.boolean() }),
-  responds: text,
-  audit: edits("edit_copilot_config"),
-  run: async (ctx, { workspace, body }) => {
-    const { ai_resource, code_completion_enabled } = body;
-    if (ai_resource) await requireResource(ctx, "ai_resource.path", ai_resource.path);
-    const parameters = {
-      ai_resource: ai_resource?.path ?? "",
-      code_completion_enabled: String(code_completion_enabled),
-    };
-    await editSettings(ctx, { ai_resource, code_completion_enabled }, parameters);
-    return `copilot of workspace ${workspace} ${ai_resource ? `uses ${ai_resource.path}` : "removed"}`;
-  },
-});
-
-async function requireResource(ctx: WorkspaceContext, field: string, given: string): Promise<void> {
-  const path = pathIn(field, given.replace(/^\$res:/, ""));
-  if (await findResource(ctx, ctx.app.db.read, path)) return;
-  const { workspace_id } = ctx.caller.member;
-  throw new BadRequest(`body field \`${field}\`: there is no resource ${path} in workspace ${workspace_id}`);
-}
-
-export const getCopilotInfo = operation({
-  name: "getCopilotInfo",
-  method: "GET",
-  path: `${base}/get_copilot_info`,
-  access: "member",
-  summary: "Say whether an AI provider helps to write code, and which",
-  responds: responds.json(
-    z.object({
-      ai_provider: z.string(),
-      exists_ai_resource: z.boolean(),
-      code_completion_enabled: z.boolean(),
-    }),
-  ),
-  run: async (ctx, { workspace }) => {
-    const settings = await readSettings(ctx.app.db.read, workspace);
-    return {
-      ai_provider: settings.ai_resource?.provider ?? "",
-      exists_ai_resource: settings.ai_resource !== undefined,
-      code_completion_enabled: settings.code_completion_enabled ?? false,
-    };
-  },
-});
-
 export const editGitSyncConfig = operation({
   name: "editWorkspaceGitSyncConfig",
   method: "POST",
   path: `${base}/edit_git_sync_config`,
   access: "admin",
   summary: "Settle what is written to which git repository when it is deployed",
-  body: z.strictObject({ git_sync_settings: GitSyncSettings.nullish() }),
+  body: z.object({ git_sync_settings: GitSyncSettings.nullish() }),
   responds: responds.json(z.string()),
   audit: edits("edit_git_sync_config"),
   run: async (ctx, { workspace, body }) => {
@@ -230,7 +178,7 @@ export const editDeployUiConfig = operation({
   path: `${base}/edit_deploy_ui_config`,
   access: "admin",
   summary: "Settle what may be deployed to another workspace by hand",
-  body: z.strictObject({ deploy_ui_settings: DeployUiSettings.nullish() }),
+  body: z.object({ deploy_ui_settings: DeployUiSettings.nullish() }),
   responds: responds.json(z.string()),
   audit: edits("edit_deploy_ui_config"),
   run: async (ctx, { workspace, body }) => {
@@ -246,8 +194,6 @@ export const workspaceSettingsOperations: Operation[] = [
   editDeployTo,
   editWebhook,
   editErrorHandler,
-  editCopilotConfig,
-  getCopilotInfo,
   editGitSyncConfig,
   editDeployUiConfig,
 ];

@@ -1,17 +1,44 @@
-/** The settings of a workspace as they stand on the wire and in the database. Keys nobody knows are refused by name. */
+/** The settings of a workspace as they stand on the wire and in the database. What newer clients say beside it is kept and given back. */
 import { z } from "zod";
 import { LargeFileStorage } from "../storage/records.ts";
 
 const MOST_TEXT = 2_048;
 const text = z.string().max(MOST_TEXT, `must have at most ${MOST_TEXT} characters`);
 
-const PROVIDERS = ["openai", "anthropic", "mistral", "deepseek", "groq", "openrouter", "customai"] as const;
+const PROVIDERS = [
+  "openai",
+  "azure_openai",
+  "anthropic",
+  "mistral",
+  "deepseek",
+  "googleai",
+  "groq",
+  "openrouter",
+  "togetherai",
+  "aws_bedrock",
+  "customai",
+] as const;
+const Provider = z.enum(PROVIDERS);
 
-export const AiResource = z.strictObject({
+export const AiResource = z.object({
   /** Path of the resource with the provider's key. */
   path: text,
-  provider: z.enum(PROVIDERS),
+  provider: Provider,
 });
+export type AiResource = z.output<typeof AiResource>;
+
+const AiModel = z.looseObject({ model: text, provider: Provider });
+
+/** As newer clients settle it: several providers with their models. */
+export const AiConfig = z.looseObject({
+  providers: z.partialRecord(
+    Provider,
+    z.looseObject({ resource_path: text, models: z.array(text).nullish() }),
+  ),
+  default_model: AiModel.nullish(),
+  code_completion_model: AiModel.nullish(),
+});
+export type AiConfig = z.output<typeof AiConfig>;
 
 const GIT_TYPES = [
   "script",
@@ -31,7 +58,7 @@ const GIT_TYPES = [
 ] as const;
 const GitType = z.enum(GIT_TYPES);
 
-const GitRepository = z.strictObject({
+const GitRepository = z.looseObject({
   script_path: text,
   git_repo_resource_path: text,
   use_individual_branch: z.boolean().nullish(),
@@ -41,14 +68,14 @@ const GitRepository = z.strictObject({
   settings: z.record(z.string(), z.unknown()).nullish(),
 });
 
-export const GitSyncSettings = z.strictObject({
+export const GitSyncSettings = z.looseObject({
   /** Globs. */
   include_path: z.array(text).nullish(),
   include_type: z.array(GitType).nullish(),
   repositories: z.array(GitRepository).nullish(),
 });
 
-export const DeployUiSettings = z.strictObject({
+export const DeployUiSettings = z.looseObject({
   include_path: z.array(text).nullish(),
   include_type: z
     .array(z.enum(["script", "flow", "app", "resource", "variable", "secret", "trigger"]))
@@ -59,7 +86,7 @@ const language = z
   .string()
   .regex(/^[a-z][a-z0-9_]{0,29}$/, "must be the name of a language such as `bun` or `python3`");
 
-export const DefaultScripts = z.strictObject({
+export const DefaultScripts = z.looseObject({
   order: z.array(language).nullish(),
   hidden: z.array(language).nullish(),
   default_script_content: z.record(language, z.string()).nullish(),
@@ -68,7 +95,7 @@ export const DefaultScripts = z.strictObject({
 export const ScriptArgs = z.record(z.string(), z.unknown());
 
 /** A handler that schedules have which name none. */
-const DefaultHandler = z.strictObject({
+const DefaultHandler = z.object({
   /** `script/<path>` or `flow/<path>`. */
   path: z.string(),
   extra_args: ScriptArgs.optional(),
@@ -79,13 +106,14 @@ const DefaultHandler = z.strictObject({
 });
 
 /** What is kept. A field that is left out has its default; null is never kept. */
-export const StoredSettings = z.strictObject({
+export const StoredSettings = z.object({
   auto_invite_operator: z.boolean().optional(),
   auto_add: z.boolean().optional(),
   automatic_billing: z.boolean().optional(),
   seats: z.number().int().optional(),
   deploy_to: z.string().optional(),
   ai_resource: AiResource.optional(),
+  ai_config: AiConfig.optional(),
   code_completion_enabled: z.boolean().optional(),
   error_handler: z.string().optional(),
   error_handler_extra_args: ScriptArgs.optional(),
@@ -110,6 +138,10 @@ export const WorkspaceSettings = z.object({
   chat_name: z.string().nullable(),
   chat_team_id: z.string().nullable(),
   chat_command_script: z.string().nullable(),
+  /** The same by the names of existing clients. */
+  slack_name: z.string().nullable(),
+  slack_team_id: z.string().nullable(),
+  slack_command_script: z.string().nullable(),
   auto_invite_domain: z.string().nullable(),
   auto_invite_operator: z.boolean().nullable(),
   auto_add: z.boolean().nullable(),
@@ -119,6 +151,8 @@ export const WorkspaceSettings = z.object({
   webhook: z.string().nullable(),
   deploy_to: z.string().nullable(),
   ai_resource: AiResource.nullable(),
+  ai_config: AiConfig.nullable(),
+  openai_resource_path: z.string().nullable(),
   code_completion_enabled: z.boolean(),
   error_handler: z.string().nullable(),
   error_handler_extra_args: ScriptArgs.nullable(),

@@ -7,6 +7,7 @@ import { checkPath } from "../../lib/paths.ts";
 import { findLatest as findFlow } from "../flows/versions.ts";
 import { forgetErrorHandler } from "../handlers/settings-cache.ts";
 import { targetOfHandler } from "../handlers/target.ts";
+import { findResource } from "../resources/service.ts";
 import { findLive as findScript } from "../scripts/versions.ts";
 import type { StoredSettings } from "./settings-records.ts";
 import { workspaceSettings } from "./tables.ts";
@@ -105,4 +106,12 @@ export function pathIn(field: string, given: string): string {
   } catch (cause) {
     throw cause instanceof BadRequest ? new BadRequest(`body field \`${field}\`: ${cause.message}`) : cause;
   }
+}
+
+/** @throws BadRequest when there is no such resource that the caller may read */
+export async function requireResource(ctx: WorkspaceContext, field: string, given: string): Promise<void> {
+  const path = pathIn(field, given.replace(/^\$res:/, ""));
+  if (await findResource(ctx, ctx.app.db.read, path)) return;
+  const { workspace_id } = ctx.caller.member;
+  throw new BadRequest(`body field \`${field}\`: there is no resource ${path} in workspace ${workspace_id}`);
 }

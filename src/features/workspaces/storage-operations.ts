@@ -14,7 +14,7 @@ export const editLargeFileStorageConfig = operation({
   path: `${base}/edit_large_file_storage_config`,
   access: "admin",
   summary: "Settle where the workspace's files are kept; null ends it, and leaves the files",
-  body: z.strictObject({ large_file_storage: LargeFileStorage.nullish() }),
+  body: z.object({ large_file_storage: LargeFileStorage.nullish() }),
   responds: responds.json(z.string()),
   audit: { operation: "workspaces.edit_large_file_storage_config", action_kind: "Update" },
   run: async (ctx, { workspace, body }) => {

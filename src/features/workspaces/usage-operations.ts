@@ -49,7 +49,7 @@ export const setAutomaticBilling = operation({
   path: `${base}/set_automatic_billing`,
   access: "admin",
   summary: "Settle whether the seats are counted by themselves, and else how many there are",
-  body: z.strictObject({
+  body: z.object({
     automatic_billing: z.boolean(),
     seats: z.number().int().min(1, "must be 1 or more").max(1_000_000).nullish(),
   }),
