@@ -218,7 +218,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       }
       clock.onSetBack((by_ms) => recoverFromSetBack(app, by_ms));
       await parts.start("resumer", createResumer(app));
-      await setInstanceWebhook(app, config.instance_events_webhook);
+      await setInstanceWebhook(app, app.settings.get("instance_events_webhook"));
       await parts.start("pruner", createPruner(app));
       await parts.start("scheduler", createScheduler(app));
       await parts.start("handlers", createHandlerCaller(app));

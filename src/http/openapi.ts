@@ -1,5 +1,7 @@
 /** The interface description, derived from the declarations: OpenAPI 3.1. */
 import { z } from "zod";
+import type { Context } from "../context.ts";
+import { Unauthorized } from "../errors.ts";
 import { createPacer } from "../lib/pacer.ts";
 import { ERROR_RESPONSES, errorsOf, PROBLEM } from "./openapi-errors.ts";
 import {
@@ -15,6 +17,15 @@ import {
 
 /** The interface's own version, which existing clients look for; not that of this software. */
 export const INTERFACE_VERSION = "1.423.2";
+
+/**
+ * What describes the program is open, since clients ask before they log in, unless the operator has closed it.
+ * @throws Unauthorized
+ */
+export function refuseStrangers({ app, caller }: Context): void {
+  if (caller.identity || app.settings.get("open_description")) return;
+  throw new Unauthorized("a valid token is needed: this instance tells strangers nothing of itself");
+}
 
 /** By what operations are sorted: each noun with what it is about, and the words that stand for another noun. */
 export interface Nouns {
@@ -33,7 +44,8 @@ export function openapiOperation(all: () => readonly Operation[], nouns: Nouns):
     scope: false,
     summary: "Read the machine-readable description of this interface",
     responds: responds.raw("text/plain", "OpenAPI 3.1 document, in YAML"),
-    run: async () => {
+    run: async (ctx) => {
+      refuseStrangers(ctx);
       text ??= describe(all(), nouns).then(toYaml);
       return new Response(await text, { headers: { "content-type": "text/plain; charset=utf-8" } });
     },

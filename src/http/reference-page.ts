@@ -8,6 +8,7 @@ import {
   describe,
   type Nouns,
   type Parameter,
+  refuseStrangers,
   type Tag,
 } from "./openapi.ts";
 import { type Operation, operation, responds } from "./operation.ts";
@@ -24,7 +25,8 @@ export function referenceOperation(all: () => readonly Operation[], nouns: Nouns
     scope: false,
     summary: "Read about this interface on a page",
     responds: responds.raw("text/html", "a page"),
-    run: async () => {
+    run: async (ctx) => {
+      refuseStrangers(ctx);
       page ??= describe(all(), nouns).then(referencePage);
       return new Response(await page, { headers: HEADERS });
     },

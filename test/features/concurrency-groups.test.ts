@@ -114,7 +114,9 @@ test("a group is forgotten when none of its jobs runs, and what waited is due", 
   await db.write((tx) => tx.delete(jobs).where(eq(jobs.id, idOf(3))));
   // It still runs in the other workspace.
   expect((await prune()).status).toBe(400);
-  expect((await expectOk(prune(server.operator, "?workspace_id=acme"))).json().message).toStartWith("forgot 2 jobs");
+  expect((await expectOk(prune(server.operator, "?workspace_id=acme"))).json().message).toStartWith(
+    "forgot 2 jobs",
+  );
   const freed = await waiting();
   expect([freed.concurrency_blocked, freed.scheduled_for.getTime() < FUTURE.getTime()]).toEqual([
     false,

@@ -1,6 +1,6 @@
 /** Control keys whose values cannot be followed, and what a run that says it has failed tells its caller. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Ask, deploy, startTestServer, type TestServer, until } from "../harness.ts";
+import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
 
 let server: TestServer;
 let ask: Ask;
@@ -64,6 +64,15 @@ describe("a run that says it has failed", () => {
     ]);
     const strict = await run({ wm_failure: "no tea" }, "?error_status=true");
     expect([strict.status, strict.json()]).toEqual([500, error]);
+    const set = (value: boolean | null) =>
+      expectOk(server.operator("POST", "/settings/global/error_status", { value }));
+    await set(true);
+    const statuses = [
+      await run({ wm_failure: "no tea" }),
+      await run({ wm_failure: "no tea" }, "?error_status=false"),
+    ];
+    expect(statuses.map(({ status }) => status)).toEqual([500, 200]);
+    await set(null);
     const coded = await run({ wm_failure: "no tea", wm_status_code: 418 });
     expect([coded.status, coded.json()]).toEqual([418, error]);
   });

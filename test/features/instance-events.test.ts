@@ -166,6 +166,27 @@ test("without an address nobody is told, and nothing is kept for later", async (
   expect(await told(1)).toEqual([{ type: "UserAdded", email: "ida@example.org" }]);
 });
 
+test("where they are sent is a setting, which holds at once", async () => {
+  await using other = await startTestServer();
+  await license(true, other.operator);
+  const set = (value: string | null) =>
+    expectOk(other.operator("POST", "/settings/global/instance_events_webhook", { value }));
+  const add = (email: string) =>
+    expectOk(other.operator("POST", "/users/create", { email, password: "a-password", super_admin: false }));
+  await add("before@example.org");
+  await set(`http://127.0.0.1:${receiver.port}/set`);
+  await add("during@example.org");
+  expect(await told(1)).toEqual([{ type: "UserAdded", email: "during@example.org" }]);
+  await set(null);
+  await add("after@example.org");
+  const { read } = other.server.app.db;
+  expect(await read.select({ type: webhookEvents.type }).from(webhookEvents)).toHaveLength(1);
+  const bad = await other.operator("POST", "/settings/global/instance_events_webhook", {
+    value: "ftp://x.org",
+  });
+  expect(bad.status).toBe(400);
+});
+
 test("who signs up with a provider is told of as such, once", async () => {
   await using t = await startOAuthTest();
   const { app } = t.server.server;

@@ -57,6 +57,10 @@ const EXAMPLES: Record<SettingKey, { good: unknown; bad: unknown[] }> = {
   retention_period_secs: { good: 60, bad: SECONDS },
   job_default_timeout: { good: 60, bad: [0, ...SECONDS] },
   timeout_wait_result: { good: 60, bad: [86_401, ...SECONDS] },
+  error_status: aFlag,
+  open_description: aFlag,
+  newest_version_url: aUrl,
+  instance_events_webhook: aUrl,
   request_size_limit_mb: { good: 60, bad: [0, 100_001, ...SECONDS] },
   smtp_settings: {
     good: SMTP,

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
 import { flag, moment, type Operation, operation, responds } from "../../http/operation.ts";
-import { resultResponse } from "../jobs/response-control.ts";
+import { errorStatusOf, resultResponse } from "../jobs/response-control.ts";
 import { jobId } from "../jobs/run-operations.ts";
 import { getJob } from "../jobs/service.ts";
 import type { RunOptions, Submission } from "../jobs/submission.ts";
@@ -93,7 +93,7 @@ const runWaitResultFlowPreview = operation({
     const submission = await previewSubmission(ctx, input.body, input.query);
     const end = await submitAndWait(ctx, submission, input.query);
     const failed = end.status === "failure" || end.status === "canceled";
-    return resultResponse(end.result, { failed, errorStatus: 200 });
+    return resultResponse(end.result, { failed, errorStatus: errorStatusOf(ctx.app) });
   },
 });
 

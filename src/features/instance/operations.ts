@@ -1,5 +1,6 @@
-import { INTERFACE_VERSION } from "../../http/openapi.ts";
+import { INTERFACE_VERSION, refuseStrangers } from "../../http/openapi.ts";
 import { type Operation, operation, responds } from "../../http/operation.ts";
+import { compareWithNewest } from "./newest.ts";
 
 /** Clients decide by this what they may call, so it is the version of the interface, not of this program. */
 export const getVersion = operation({
@@ -10,10 +11,12 @@ export const getVersion = operation({
   scope: false,
   summary: "Read the version of the interface that the server speaks",
   responds: responds.text("such as `CE v1.423.2`"),
-  run: () => `CE v${INTERFACE_VERSION}`,
+  run: (ctx) => {
+    refuseStrangers(ctx);
+    return `CE v${INTERFACE_VERSION}`;
+  },
 });
 
-/** The server asks no one on the network whether there is a newer one: it says what it knows. */
 export const getUpToDate = operation({
   name: "getUpToDate",
   method: "GET",
@@ -21,9 +24,9 @@ export const getUpToDate = operation({
   access: "user",
   bound: true,
   scope: false,
-  summary: "Say whether the server is up to date",
-  responds: responds.text("`yes` when nothing newer is known"),
-  run: () => "yes",
+  summary: "Say whether the server is up to date, which it knows where the setting newest_version_url leads",
+  responds: responds.text("`yes`, `Update: <version> -> <newest>`, or `unknown: ` and why"),
+  run: ({ app }) => compareWithNewest(app),
 });
 
 export const instanceOperations: Operation[] = [getVersion, getUpToDate];

@@ -9,7 +9,7 @@ import { LANGUAGES } from "../../languages/languages.ts";
 import type { Language } from "../../languages/types.ts";
 import { parseFields } from "../../lib/json.ts";
 import { refuseDeep } from "../../lib/json-depth.ts";
-import { resultResponse } from "./response-control.ts";
+import { errorStatusOf, resultResponse } from "./response-control.ts";
 import { jobId } from "./run-operations.ts";
 import type { RunOptions, Submission } from "./submission.ts";
 import { submitJob } from "./submit.ts";
@@ -90,7 +90,10 @@ export const runWaitResultPreview = operation({
   responds: result,
   run: async (ctx, { body, query }) => {
     const end = await submitAndWait(ctx, await previewSubmission(body, query), query);
-    return resultResponse(end.result, { failed: end.status !== "success", errorStatus: 200 });
+    return resultResponse(end.result, {
+      failed: end.status !== "success",
+      errorStatus: errorStatusOf(ctx.app),
+    });
   },
 });
 

@@ -1,9 +1,15 @@
 /** What a script may say about the HTTP answer of a synchronous call: contract §4.11. */
+import type { App } from "../../context.ts";
 import { Internal } from "../../errors.ts";
 import { control, controlFault, controlledResult } from "../../lib/control-keys.ts";
 import { addHeaders, setHeader } from "./answer-headers.ts";
 
 const JSON_TYPE = "application/json";
+
+/** With which status a synchronous call answers when the script fails: as the call asks, else as the instance has it. */
+export function errorStatusOf(app: App, asked?: boolean): number {
+  return (asked ?? app.settings.get("error_status")) ? 500 : 200;
+}
 
 /**
  * The answer of a synchronous call.

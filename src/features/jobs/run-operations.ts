@@ -18,7 +18,7 @@ import { inputAsSent } from "./caller-references.ts";
 import { discardUploads } from "./form-data.ts";
 import { idempotencyKey, submitOnce } from "./idempotency.ts";
 import { preprocessedArguments, preprocessorOf } from "./preprocessor-input.ts";
-import { resultResponse } from "./response-control.ts";
+import { errorStatusOf, resultResponse } from "./response-control.ts";
 import { verifiedRequest } from "./signatures.ts";
 import { submitAndStream } from "./stream-answers.ts";
 import { runnableSubmission, type Submission } from "./submission.ts";
@@ -54,7 +54,7 @@ export const AsyncQuery = z.object({
 });
 const SyncQuery = z.object({
   ...runQuery,
-  error_status: flag.default(false),
+  error_status: flag.optional(),
   queue_limit: wholeNumber.min(0).optional(),
 });
 
@@ -114,7 +114,7 @@ async function runSync(ctx: WorkspaceContext, target: Target, query: SyncQuery):
   const submission = await toSubmission(ctx, target, query, { sync: true });
   const end = await submitAndWait(ctx, submission, query, key);
   const failed = end.status === "failure" || end.status === "canceled";
-  return resultResponse(end.result, { failed, errorStatus: query.error_status ? 500 : 200 });
+  return resultResponse(end.result, { failed, errorStatus: errorStatusOf(ctx.app, query.error_status) });
 }
 
 async function runAndStream(ctx: WorkspaceContext, target: Target, query: SyncQuery): Promise<Response> {

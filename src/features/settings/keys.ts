@@ -71,6 +71,27 @@ export const KEYS = {
     meaning: "seconds a synchronous call waits; 0 means 2",
     config: "wait_result_s",
   },
+  error_status: flag(
+    "synchronous calls whose script fails answer 500 rather than 200, where the call's query does not say error_status",
+    { default: false },
+  ),
+  open_description: flag(
+    "version, description and reference of the interface are open to all; false closes them to who is not logged in",
+    { default: true },
+  ),
+  newest_version_url: {
+    schema: httpUrl,
+    allowed: "a URL that begins with http:// or https://",
+    meaning:
+      "where GET /api/uptodate reads the newest version: as text, or as JSON with version or tag_name; without it, that is not known",
+  },
+  instance_events_webhook: {
+    schema: z.url({ protocol: /^https?$/, error: "is no URL" }).max(2_000),
+    allowed: "a URL that begins with http:// or https://, of 2000 characters at most",
+    meaning: "where events about users of the instance are sent (Enterprise Edition); without it nowhere",
+    config: "instance_events_webhook",
+    secret: true,
+  },
   request_size_limit_mb: {
     schema: wholeFrom(1, 100_000),
     allowed: "a whole number of MB, 1 to 100000",

@@ -1,12 +1,14 @@
 import { z } from "zod";
 import { SETTINGS } from "../../config.ts";
 import type { App, UserContext } from "../../context.ts";
+import type { Tx } from "../../database/database.ts";
 import { BadRequest, Forbidden, SvcError } from "../../errors.ts";
 import { flag, type Operation, operation, responds } from "../../http/operation.ts";
 import { splitKeys } from "../license/key.ts";
 import { checkLicenseKey } from "../license/service.ts";
 import { readMetadata } from "../saml/metadata.ts";
 import { isUrl } from "../saml/operations.ts";
+import { storeInstanceWebhook } from "../webhooks/endpoints.ts";
 import { check, checkKey } from "./check.ts";
 import { definitionOf, KEYS, type SettingKey, variableFor } from "./keys.ts";
 import { masked, unmasked } from "./masking.ts";
@@ -63,9 +65,10 @@ export const setGlobalSetting = operation({
     const value = body.value === null ? undefined : await settle(ctx, key, body.value);
     const shown = masked(key, definitionOf(key), value);
     const parameters = { value: (JSON.stringify(shown) ?? "null").slice(0, AUDITED) };
-    await ctx.write({ resource: key, parameters }, (tx) =>
-      ctx.app.settings.put(tx, key, value, ctx.caller.identity.email),
-    );
+    await ctx.write({ resource: key, parameters }, async (tx) => {
+      await ctx.app.settings.put(tx, key, value, ctx.caller.identity.email);
+      if (!isSettled(ctx.app, key)) await FOLLOWED[key as SettingKey]?.(ctx.app, tx, value as string);
+    });
     return confirm(ctx.app, key, value === undefined);
   },
 });
@@ -76,6 +79,17 @@ const MEANT: { [K in SettingKey]?: (app: App, value: string) => unknown } = {
   license_public_key: (_app, value) => splitKeys(value),
   saml_metadata: (app, value) => isUrl(value) || readMetadata(value, app.clock()),
 };
+
+/** What is stored elsewhere of a setting, and follows it in its transaction. */
+const FOLLOWED: { [K in SettingKey]?: (app: App, tx: Tx, value: string | undefined) => Promise<void> } = {
+  instance_events_webhook: storeInstanceWebhook,
+};
+
+/** Whether a flag or the environment says what a setting is, whatever is stored. */
+function isSettled(app: App, key: string): boolean {
+  const { source } = app.settings.find(key);
+  return source === "environment" || source === "flag";
+}
 
 async function settle(ctx: UserContext, key: string, given: unknown): Promise<unknown> {
   const { app } = ctx;
@@ -98,8 +112,8 @@ function confirm(app: App, key: string, removed: boolean): string {
   const done = removed ? `removed setting ${key}` : `set ${key}`;
   if (!removed && !definitionOf(key))
     return `${done}, which is not a known setting: it is kept, and changes nothing`;
+  if (!isSettled(app, key)) return done;
   const { source } = app.settings.find(key);
-  if (source !== "environment" && source !== "flag") return done;
   const winner = source === "flag" ? "a flag of the server" : variableFor(key, SETTINGS);
   return `${done}, which has no effect: ${winner} is set and wins`;
 }

@@ -229,27 +229,35 @@ export async function secretsOf(app: App, endpoint: WebhookEndpoint): Promise<st
 
 export const INSTANCE_ENDPOINT = "instance-events";
 
-/** Has what happens on the instance sent where its operator says; undefined: nowhere. */
+/** Has what happens on the instance sent where the setting says as the server starts; undefined: nowhere. */
 export async function setInstanceWebhook(app: App, url: string | undefined): Promise<void> {
   if (url !== undefined) checkUrl(app, url, "INSTANCE_EVENTS_WEBHOOK", ANYWHERE);
-  const its = eq(webhookEndpoints.id, INSTANCE_ENDPOINT);
-  const [known] = await app.db.read.select().from(webhookEndpoints).where(its);
+  const known = await instanceEndpoint(app.db.read);
   if (known ? known.url === url && known.enabled : url === undefined) return;
-  await app.db.write(async (tx) => {
-    await tx.lock(`webhooks ${INSTANCE}`);
-    const enabled = url !== undefined;
-    if (known) {
-      await tx
-        .update(webhookEndpoints)
-        .set({ enabled, failing_since: null, ...(enabled ? { url } : {}) })
-        .where(its);
-    } else if (enabled) {
-      const whose = { workspace_id: INSTANCE, created_by: "svc", description: "the instance's events" };
-      const { row } = await newRow(app, tx, { id: INSTANCE_ENDPOINT, ...whose, url, types: null, enabled });
-      await tx.insert(webhookEndpoints).values(row).onConflictDoNothing();
-    }
-  });
+  await app.db.write((tx) => storeInstanceWebhook(app, tx, url));
 }
 
-/** Where the operator's own events may be sent: whoever sets the server's environment is inside already. */
+async function instanceEndpoint(db: Reader): Promise<WebhookEndpoint | undefined> {
+  const [known] = await db.select().from(webhookEndpoints).where(eq(webhookEndpoints.id, INSTANCE_ENDPOINT));
+  return known;
+}
+
+/** The same, in a transaction: its secret and what was sent stay, wherever it is sent from now on. */
+export async function storeInstanceWebhook(app: App, tx: Tx, url: string | undefined): Promise<void> {
+  await tx.lock(`webhooks ${INSTANCE}`);
+  const known = await instanceEndpoint(tx);
+  const enabled = url !== undefined;
+  if (known) {
+    await tx
+      .update(webhookEndpoints)
+      .set({ enabled, failing_since: null, ...(enabled ? { url } : {}) })
+      .where(eq(webhookEndpoints.id, INSTANCE_ENDPOINT));
+  } else if (enabled) {
+    const whose = { workspace_id: INSTANCE, created_by: "svc", description: "the instance's events" };
+    const { row } = await newRow(app, tx, { id: INSTANCE_ENDPOINT, ...whose, url, types: null, enabled });
+    await tx.insert(webhookEndpoints).values(row);
+  }
+}
+
+/** Where the operator's own events may be sent: whoever sets the instance's settings is inside already. */
 export const ANYWHERE: Targets = { allows: () => true };

@@ -1,4 +1,4 @@
-/** What happens to people on the whole instance, told where the operator says (INSTANCE_EVENTS_WEBHOOK). */
+/** What happens to people on the whole instance, told where the setting `instance_events_webhook` says. */
 import type { App } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { currentLicense, stateOf } from "../license/service.ts";

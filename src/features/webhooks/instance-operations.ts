@@ -1,4 +1,4 @@
-/** The endpoint of the instance's events: its address is the environment's, all else is for super admins. */
+/** The endpoint of the instance's events: its address is the setting `instance_events_webhook`, all else is here. */
 import { z } from "zod";
 import { type Operation, operation, optional, optionalBody, responds } from "../../http/operation.ts";
 import { requireLicense } from "../license/service.ts";
