@@ -89,14 +89,14 @@ const ACTIONS: [action: Action, why: string, names: string][] = [
   [
     "read",
     "its POST carries a question",
-    "listSelectedJobGroups getStartedAtByIds getJobMetrics previewSchedule existsRoute",
+    "listSelectedJobGroups getStartedAtByIds getJobMetrics previewSchedule existsRoute existsUserInWorkspace",
   ],
   [
     "run",
     "it runs code",
     "executeComponent addBatchJobs batchReRunJobs runPreview runWaitResultPreview runPreviewBundle runFlowPreview " +
       "runWaitResultFlowPreview runDependencies runDependenciesAsync runFlowDependencies runFlowDependenciesAsync " +
-      "runWorkflowAsCodeTask runDynamicSelect callAgentTools",
+      "runWorkflowAsCodeTask runWorkflowAsCode runDynamicSelect callAgentTools",
   ],
 ];
 const actions = new Map(

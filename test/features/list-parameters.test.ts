@@ -93,6 +93,7 @@ beforeAll(async () => {
       });
     }
   }
+  await post("scripts/create", { path: "u/admin/draft", content: code, language: "bun", draft_only: true });
   await post("flows/create", {
     path: "u/admin/draft",
     summary: "",

@@ -106,6 +106,16 @@ const getAppHistory = operation({
   run: (ctx, { path }) => service.historyOf(ctx, path),
 });
 
+const getAppLatestVersion = operation({
+  name: "getAppLatestVersion",
+  method: "GET",
+  path: `${base}/get_latest_version/{path}`,
+  access: "member",
+  summary: "Say which version of an app is the newest",
+  responds: responds.json(AppHistory),
+  run: async (ctx, { path }) => (await service.historyOf(ctx, path))[0]!,
+});
+
 const updateAppHistory = operation({
   name: "updateAppHistory",
   method: "POST",
@@ -140,6 +150,7 @@ export const appOperations: Operation[] = [
   getAppByVersion,
   getAppByPathWithDraft,
   getAppHistory,
+  getAppLatestVersion,
   updateAppHistory,
   deleteApp,
 ];

@@ -1,5 +1,6 @@
 /** What clients ask of the public collection of scripts, flows and apps. This service has none, and asks nobody. */
 import { z } from "zod";
+import { NotFound } from "../../errors.ts";
 import { type Operation, operation, responds } from "../../http/operation.ts";
 
 const nothing = z.array(z.unknown()).max(0);
@@ -52,10 +53,65 @@ export const listHubIntegrations = operation({
   run: () => [],
 });
 
+const queryHubResourceTypes = operation({
+  ...lists,
+  name: "queryResourceTypes",
+  path: "/w/{workspace}/embeddings/query_resource_types",
+  access: "member",
+  scope: { domain: "resources", action: "read" },
+  summary: "Search the resource types of the public collection: none is found",
+  responds: responds.json(nothing),
+  run: () => [],
+});
+
+/** One item of a collection that has none. */
+const missing = (what: string, id: string): never => {
+  throw new NotFound(`hub ${what} ${id}: there is no public collection here`);
+};
+
+const item = { method: "GET", access: "user", bound: true, responds: responds.json(z.unknown()) } as const;
+
+const getHubScriptContent = operation({
+  ...item,
+  name: "getHubScriptContentByPath",
+  path: "/scripts/hub/get/{path}",
+  summary: "Read the source of a script of the public collection: there is none",
+  run: (_, { path }) => missing("script", path),
+});
+
+const getHubScript = operation({
+  ...item,
+  name: "getHubScriptByPath",
+  path: "/scripts/hub/get_full/{path}",
+  summary: "Read a script of the public collection: there is none",
+  run: (_, { path }) => missing("script", path),
+});
+
+const getHubFlow = operation({
+  ...item,
+  name: "getHubFlowById",
+  path: "/flows/hub/get/{id}",
+  summary: "Read a flow of the public collection: there is none",
+  run: (_, { id }) => missing("flow", id),
+});
+
+const getHubApp = operation({
+  ...item,
+  name: "getHubAppById",
+  path: "/apps/hub/get/{id}",
+  summary: "Read an app of the public collection: there is none",
+  run: (_, { id }) => missing("app", id),
+});
+
 export const hubOperations: Operation[] = [
   getTopHubScripts,
   queryHubScripts,
   listHubFlows,
   listHubApps,
   listHubIntegrations,
+  queryHubResourceTypes,
+  getHubScriptContent,
+  getHubScript,
+  getHubFlow,
+  getHubApp,
 ];

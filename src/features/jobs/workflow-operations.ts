@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
 import { BadRequest, Forbidden } from "../../errors.ts";
-import { flag, type Operation, operation, optionalBody, responds } from "../../http/operation.ts";
+import { alsoAt, flag, type Operation, operation, optionalBody, responds } from "../../http/operation.ts";
 import type { Language } from "../../languages/types.ts";
 import type { Job } from "../../queue/tables.ts";
 import { deployedByHash } from "../scripts/versions.ts";
@@ -77,4 +77,10 @@ const runWorkflowTask = operation({
   },
 });
 
-export const workflowOperations: Operation[] = [runWorkflowTask];
+export const workflowOperations: Operation[] = [
+  runWorkflowTask,
+  alsoAt(runWorkflowTask, {
+    name: "runWorkflowAsCode",
+    path: "/w/{workspace}/jobs/workflow_as_code/{job_id}/{entrypoint}",
+  }),
+];

@@ -89,10 +89,21 @@ const deleteConfig = operation({
   },
 });
 
+const listAutoscalingEvents = operation({
+  name: "listAutoscalingEvents",
+  method: "GET",
+  path: "/configs/list_autoscaling_events/{name}",
+  access: "user",
+  summary: "List when a group of workers grew or shrank by itself: nothing here does",
+  responds: responds.json(z.array(z.unknown()).max(0)),
+  run: () => [],
+});
+
 export const workerGroupOperations: Operation[] = [
   listWorkerGroups,
   listConfigs,
   getConfig,
   updateConfig,
   deleteConfig,
+  listAutoscalingEvents,
 ];

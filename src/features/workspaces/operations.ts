@@ -102,10 +102,23 @@ export const existsUsername = operation({
   run: (ctx, { body }) => service.isUsernameTaken(ctx, body),
 });
 
+const existsMember = operation({
+  name: "existsUserInWorkspace",
+  method: "POST",
+  path: "/w/{workspace}/users/exists",
+  access: "member",
+  scope: { domain: "users", action: "read" },
+  summary: "Say whether a username is taken in the workspace",
+  body: z.object({ username: z.string() }),
+  responds: responds.json(z.boolean()),
+  run: (ctx, { workspace, body }) => service.isUsernameTaken(ctx, { id: workspace, ...body }),
+});
+
 export const workspaceOperations: Operation[] = [
   createWorkspace,
   existsWorkspace,
   existsUsername,
+  existsMember,
   listWorkspaces,
   listWorkspacesAsSuperAdmin,
   listUserWorkspaces,
