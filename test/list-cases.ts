@@ -103,6 +103,7 @@ export const CASES: Record<string, Record<string, string>> = {
   listScripts: {
     ...deployed,
     show_archived: "show_archived=true",
+    include_draft_only: "include_draft_only=true",
     include_without_main: "include_without_main=true",
     is_template: "is_template=true",
     parent_hash: "parent_hash=first",

@@ -40,6 +40,7 @@ const NOUNS: Record<string, string> = {
 const NOUN_OF: Record<string, string> = {
   // Existing clients ask among the apps for it; what it gives away are files.
   signS3Objects: "job_helpers",
+  queryResourceTypes: "resources",
 };
 
 /** Operations that any token may call, whatever it is restricted to. */

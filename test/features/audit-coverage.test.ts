@@ -7,6 +7,7 @@ const WITHOUT: Record<string, string> = {
   encryptValue: "answers with a sealed text and stores nothing",
   existsWorkspace: "asks a question whose answer is no secret",
   existsRoute: "asks a question whose answer is no secret",
+  existsUserInWorkspace: "asks a question whose answer is no secret",
   existsUsername: "asks a question whose answer is no secret",
   getJobMetrics: "reads what a job has used",
   getStartedAtByIds: "reads when jobs have begun",

@@ -1,6 +1,7 @@
 /** Whether there is a newer version of this software: asked where the operator says, and nowhere else. */
 import type { App } from "../../context.ts";
 import { BadRequest } from "../../errors.ts";
+import { parseJson } from "../../lib/json.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { VERSION } from "../../lib/version.ts";
 import { askNamed, isSuccess } from "../../outgoing/settings.ts";
@@ -52,7 +53,7 @@ async function ask(app: App, url: string): Promise<Newest> {
 function versionIn(text: string): string | undefined {
   let said: unknown = text.trim();
   try {
-    const value = JSON.parse(text) as { version?: unknown; tag_name?: unknown } | null;
+    const value = parseJson(text) as { version?: unknown; tag_name?: unknown } | null;
     said = value?.version ?? value?.tag_name;
   } catch {
     // No JSON: the text itself.
