@@ -25,6 +25,7 @@ export const NOUNS: Record<string, string> = {
   saml: "Logins by SAML.",
   schedules: "When scripts and flows run by themselves.",
   scripts: "Scripts in versions, each with a schema of its arguments and a lock of what it imports.",
+  service_logs: "The server's own log, of which it keeps no files.",
   settings: "Settings of the instance, its licence and its alerts.",
   tokens: "Tokens and what each may be used for.",
   users: "People: accounts, sessions, tokens, places in workspaces.",

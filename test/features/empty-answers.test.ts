@@ -19,8 +19,11 @@ test.each([
   ["/apps/hub/list", { apps: [] }],
   ["/integrations/hub/list", []],
   ["/configs/list_autoscaling_events/default", []],
+  ["/service_logs/list_files", []],
 ])("%s is empty", async (path, nothing) => {
-  expect((await expectOk(ask("GET", path))).json()).toEqual(nothing);
+  expect(
+    (await expectOk((path.startsWith("/service_logs") ? server.operator : ask)("GET", path))).json(),
+  ).toEqual(nothing);
 });
 
 test.each([

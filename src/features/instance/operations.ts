@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { INTERFACE_VERSION, refuseStrangers } from "../../http/openapi.ts";
 import { type Operation, operation, responds } from "../../http/operation.ts";
 import { compareWithNewest } from "./newest.ts";
@@ -29,4 +30,14 @@ export const getUpToDate = operation({
   run: ({ app }) => compareWithNewest(app),
 });
 
-export const instanceOperations: Operation[] = [getVersion, getUpToDate];
+const listLogFiles = operation({
+  name: "listLogFiles",
+  method: "GET",
+  path: "/service_logs/list_files",
+  access: "devops",
+  summary: "List files of the server's own log: none, since it goes to the process's standard error",
+  responds: responds.json(z.array(z.unknown()).max(0)),
+  run: () => [],
+});
+
+export const instanceOperations: Operation[] = [getVersion, getUpToDate, listLogFiles];
