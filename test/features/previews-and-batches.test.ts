@@ -78,7 +78,7 @@ describe("the lock of code that is not deployed", () => {
 
   test("of code that cannot be resolved is an error that says why", async () => {
     const answer = await ask("POST", `${jobs}/run/dependencies`, script("export const = 1"));
-    expect(answer.status).toBe(200);
+    expect(answer.status).toBe(201);
     expect(answer.json().error.message).toContain("line 1, column 14");
   });
 
