@@ -15,6 +15,8 @@ import {
 import { planPull } from "../sync/plan.ts";
 import { fileTypesOf } from "../sync/remote-types.ts";
 import { showPlan } from "../sync/show.ts";
+import { included } from "../sync/wmill-settings.ts";
+import { usageError } from "../terminal/failure.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { confirmFirst } from "../terminal/prompts.ts";
 
@@ -37,9 +39,13 @@ belong to a workspace are left alone.`,
   .action(async (given: string, options: SyncOptions) => {
     const selection = selectionOf(options);
     const folder = await readFolder(rootOf(given), selection);
+    // What stands there and is not understood may be what somebody has begun to write.
+    const [problem] = folder.problems;
+    if (problem) throw usageError(problem.reason);
     await withClient(options, async (client) => {
       const workspace = await workspaceFor(client, options.workspace);
-      const remote = await withProgress("comparing", () => readArchive(client, workspace, selection));
+      const archive = await withProgress("comparing", () => readArchive(client, workspace, selection));
+      const remote = included(folder, archive);
       const plan = planPull(folder, remote, options.delete ?? false);
       if (!options.json) showPlan(plan, "pull");
       if (plan.steps.length === 0 || options.dryRun) {

@@ -13,10 +13,13 @@ import {
   selectionOf,
   syncCommand,
   tellDone,
+  tellProblems,
+  unread,
 } from "../sync/options.ts";
 import { planPush } from "../sync/plan.ts";
 import { fileTypesOf } from "../sync/remote-types.ts";
-import { counted, showPlan } from "../sync/show.ts";
+import { counted, showPlan, showStrays } from "../sync/show.ts";
+import { included } from "../sync/wmill-settings.ts";
 import { CliError, EXIT, usageError } from "../terminal/failure.ts";
 import { note } from "../terminal/output.ts";
 import { withProgress } from "../terminal/progress.ts";
@@ -43,6 +46,8 @@ The files are the ones of svc pull and wmill sync. What the service generates
     const selection = selectionOf(options);
     const folder = await readFolder(rootOf(given), selection);
     if (folder.items.size === 0) {
+      const [problem] = folder.problems;
+      if (problem) throw usageError(problem.reason);
       throw usageError(
         `${given} holds nothing of a workspace: no script, no flow, no .yaml of one`,
         "svc pull fills a folder",
@@ -54,10 +59,20 @@ The files are the ones of svc pull and wmill sync. What the service generates
         const workspace = await workspaceFor(client, options.workspace);
         const read = () => readArchive(client, workspace, selection);
         const remote = await withProgress("comparing", read);
-        const plan = planPush(folder, remote, options.delete ?? false);
-        if (!options.json) showPlan(plan, "push");
+        const deletes = options.delete ?? false;
+        if (deletes && folder.problems.length > 0) {
+          tellProblems(folder);
+          throw usageError("nothing is deleted while files cannot be read: what they describe would be gone");
+        }
+        const plan = planPush(folder, included(folder, remote), deletes);
+        if (!options.json) {
+          showPlan(plan, "push");
+          showStrays(folder);
+        }
         if (plan.steps.length === 0 || options.dryRun) {
-          if (options.json) printPlan(plan);
+          if (options.json) printPlan(plan, folder);
+          else tellProblems(folder);
+          if (folder.problems.length > 0) throw unread(folder);
           return;
         }
         await confirmFirst(options.yes, `Change workspace ${workspace} so?`);
@@ -68,7 +83,7 @@ The files are the ones of svc pull and wmill sync. What the service generates
         if (!options.json && completed.length > 0) {
           note(`${counted(completed.length, "item")} completed in the folder: ${completed.join(", ")}`);
         }
-        tellDone(done, options, { completed });
+        tellDone(done, options, { completed }, folder);
       },
       "own",
     );

@@ -8,7 +8,7 @@ import {
   getScriptDeploymentStatus,
   listScripts,
 } from "../../src/features/scripts/operations.ts";
-import { NewScript } from "../../src/features/scripts/records.ts";
+import { ScriptFields } from "../../src/features/scripts/records.ts";
 import pythonClient from "../../src/runner/child/python-path/wmill.py" with { type: "text" };
 import { readSource } from "../arguments.ts";
 import { examples, inWorkspace, noun, type WorkspaceOptions, withClient, workspaceFor } from "../command.ts";
@@ -44,7 +44,7 @@ export function languageOf(file: string): FileLanguage {
 }
 
 /** What a version says beside its code and what is read out of that: the next one goes on with it. */
-const Settings = NewScript.omit({
+const Settings = ScriptFields.omit({
   content: true,
   language: true,
   schema: true,

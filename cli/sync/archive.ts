@@ -65,6 +65,7 @@ export async function readArchive(
     include_triggers: !isSkipped("triggers"),
     include_groups: !isSkipped("groups"),
     include_settings: selection.settings,
+    // By the longer ending: the folder's own default does not count here.
     default_ts: "bun",
   };
   const response = await client.open(tarballWorkspace, { workspace, query } as never);
@@ -86,6 +87,8 @@ function itemsOf(files: Map<string, string>): Item[] {
     const at = name.endsWith(".json") ? itemAt(name.slice(0, -".json".length)) : undefined;
     if (!at) return [];
     const fields = parseFields(text) as Fields;
+    // An app of code is for the client that builds it.
+    if (at.kind === "raw app" && typeof fields.value !== "string") return [];
     return [{ ...at, fields: at.kind === "script" ? { ...fields, ...code.get(at.path) } : fields }];
   });
 }

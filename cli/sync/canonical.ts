@@ -6,6 +6,7 @@ import { createResource } from "../../src/features/resources/operations.ts";
 import { createResourceType } from "../../src/features/resources/type-operations.ts";
 import { createSchedule } from "../../src/features/schedules/operations.ts";
 import { createScript } from "../../src/features/scripts/operations.ts";
+import { isEnabled, modeOf } from "../../src/features/triggers/mode.ts";
 import { createVariable } from "../../src/features/variables/operations.ts";
 import { createWebsocketTrigger } from "../../src/features/websocket-triggers/operations.ts";
 import type { Operation } from "../../src/http/operation.ts";
@@ -30,11 +31,11 @@ const FOUND: Partial<Record<Kind, readonly string[]>> = {
   script: ["lock", "schema", "no_main_func"],
   flow: ["schema"],
   app: ["policy"],
-  folder: ["owners", "extra_perms"],
+  folder: ["owners", "extra_perms", "display_name"],
 };
 
 /** Says nothing of an item: which one it is, where it is, or what follows from the rest. */
-const NOT_ITS_OWN = ["path", "name", "display_name", "has_preprocessor", "is_template", "draft_only"];
+const NOT_ITS_OWN = ["path", "name", "has_preprocessor", "is_template", "draft_only"];
 
 /** The item's fields in that form: what is empty, false or null as good as not said, except for values. */
 export function canonical(item: Item): Fields {
@@ -42,6 +43,7 @@ export function canonical(item: Item): Fields {
   const meant = meantBy(item);
   if (kind === "script" && meant.kind === "script") delete meant.kind;
   if (kind === "folder") dropOwnersRights(meant);
+  if (kind === "folder" && meant.display_name === item.path) delete meant.display_name;
   const said = Object.entries(meant).filter(([name, value]) => name === "value" || !isUnsaid(value));
   return Object.fromEntries(said);
 }
@@ -52,15 +54,29 @@ export function meantBy({ kind, path, fields }: Item): Fields {
   const whole = kind === "app" ? { policy: {}, ...fields } : fields;
   const parsed = shape?.safeParse({ ...whole, path, name: path });
   // What is not understood is shown as it is, and refused by the service when it gets there.
-  const known = structuredClone(parsed?.success ? (parsed.data as Fields) : fields);
+  const known = structuredClone(parsed?.success ? withKept(parsed.data as Fields) : fields);
   if (kind === "app") settleApp(known, fields);
   if (kind === "flow") for (const { code } of placesOfFlow(known.value)) dropEmptyLock(code);
   if (kind === "group") for (const name of ["members", "admins"]) known[name] = sorted(known[name]);
-  const meant = kind === "http trigger" && parsed?.success ? settled(known as never) : known;
+  const meant = parsed?.success ? settleTrigger(kind, known) : known;
   const own = Object.entries(JSON.parse(JSON.stringify(meant)) as Fields).filter(
     ([name, value]) => !NOT_ITS_OWN.includes(name) && (name === "value" || value !== null),
   );
   return Object.fromEntries(own);
+}
+
+/** What nobody knows of is compared, and sent, as all else is. */
+function withKept({ extra, ...known }: Fields): Fields {
+  return { ...(extra as Fields | undefined), ...known };
+}
+
+/** Newer clients say by a word what older ones say by yes or no. */
+function settleTrigger(kind: Kind, known: Fields): Fields {
+  if (kind !== "http trigger" && kind !== "websocket trigger") return known;
+  const { mode } = known;
+  const enabled = isEnabled(known.enabled as boolean | undefined, mode as undefined);
+  const { extra: _, ...rest } = (kind === "http trigger" ? settled(known as never) : known) as Fields;
+  return { ...rest, enabled, ...(mode !== undefined && { mode: modeOf(enabled) }) };
 }
 
 /** Owners may write in a folder, whether that is said or not. */

@@ -1,7 +1,12 @@
 /** Does one step of a plan on the service: by the operations that change such an item by hand. */
 import { createApp, deleteApp, updateApp } from "../../src/features/apps/operations.ts";
 import { createRawApp, deleteRawApp, updateRawApp } from "../../src/features/apps/raw-operations.ts";
-import { createFolder, deleteFolder, updateFolder } from "../../src/features/folders/operations.ts";
+import {
+  createFolder,
+  deleteFolder,
+  existsFolder,
+  updateFolder,
+} from "../../src/features/folders/operations.ts";
 import {
   createHttpTrigger,
   deleteHttpTrigger,
@@ -130,7 +135,9 @@ async function deployPlain(at: Deployment, plain: Plain, step: Step): Promise<vo
     const body = { ...meantBy(item), ...named };
     if (kind === "app" && !("policy" in body)) Object.assign(body, { policy: {} });
     if (remade) await call(plain.remove, target);
-    await call(plain.create, { ...query, body });
+    // Some are there from a workspace's beginning, and in no archive until something is said of them.
+    const isThere = kind === "folder" && (await at.client.call(existsFolder, { ...place(at), name: path }));
+    if (!isThere) await call(plain.create, { ...query, body });
     // Whoever makes a folder becomes an owner of it: what is written says who they are.
     if (kind === "folder") await call(plain.update, { ...target, body });
     return;
@@ -146,6 +153,8 @@ async function deployPlain(at: Deployment, plain: Plain, step: Step): Promise<vo
     await call(plain.setEnabled, { ...target, body: { enabled: local.enabled === true } });
   }
 }
+
+const place = ({ workspace }: Deployment) => ({ workspace });
 
 const differs = ({ local, remote }: { local: Fields; remote: Fields }, name: string): boolean =>
   !Bun.deepEquals(local[name], remote[name]);

@@ -7,6 +7,7 @@ import { isSelected, type Selection } from "./archive.ts";
 import { type Naming, ownFile, type Place, placesOfApp, placesOfFlow } from "./inline.ts";
 import { type Fields, type Item, itemAt, keyOf, scriptAt } from "./items.ts";
 import { isInLayout } from "./layout.ts";
+import { codebaseOf, type FolderSettings, isIncluded, toSettings } from "./wmill-settings.ts";
 
 /** An item with the files that it was read from. */
 export interface LocalItem extends Item {
@@ -20,30 +21,56 @@ export interface Folder {
   root: string;
   naming: Naming;
   items: Map<string, LocalItem>;
+  /** What could not be read as the item that it should be. */
+  problems: Problem[];
+  /** Files among those of items that belong to none. */
+  strays: string[];
+  settings: FolderSettings;
+}
+
+export interface Problem {
+  file: string;
+  reason: string;
 }
 
 /** The folders in which a flow or an app lies, by both namings. */
 const INSIDE = /(?:\.|__)(flow|app|raw_app)\//;
 
-/** @throws a usage error that names the file which cannot be understood */
+/** What cannot be understood is told as a problem; the rest is read all the same. */
 export async function readFolder(root: string, selection: Selection): Promise<Folder> {
-  const names = await namesIn(root);
-  const reader = new Reader(root, new Set(names));
-  const found: LocalItem[] = [];
-  for (const name of names) {
-    const item = await reader.read(name);
-    if (item && isSelected(item, selection)) found.push(item);
-  }
+  const settings = await settingsOf(root);
+  const names = (await namesIn(root)).filter((name) => isIncluded(settings, name));
+  const reader = new Reader(root, new Set(names), settings);
   const items = new Map<string, LocalItem>();
-  for (const item of found) {
-    const before = items.get(keyOf(item));
-    if (before) {
-      throw usageError(`${item.kind} ${item.path} is described twice: ${before.files[0]}, ${item.files[0]}`);
+  const problems: Problem[] = [];
+  const known = new Set<string>();
+  for (const name of names) {
+    try {
+      const item = await reader.read(name);
+      if (!item) continue;
+      for (const file of [name, ...item.files]) known.add(file);
+      if (!isSelected(item, selection)) continue;
+      const before = items.get(keyOf(item));
+      if (before) {
+        throw usageError(
+          `${item.kind} ${item.path} is described twice: ${before.files[0]}, ${item.files[0]}`,
+        );
+      }
+      items.set(keyOf(item), item);
+    } catch (cause) {
+      if (!(cause instanceof CliError)) throw cause;
+      known.add(name);
+      if (!problems.some(({ reason }) => reason === cause.message)) {
+        problems.push({ file: name, reason: cause.message });
+      }
     }
-    items.set(keyOf(item), item);
   }
-  return { root, naming: await namingOf(root, names), items };
+  const strays = names.filter((name) => IN_PLACE.test(name) && !known.has(name) && !reader.isPart(name));
+  return { root, naming: namingOf(settings, names), items, problems, strays, settings };
 }
+
+/** Where the files of items lie. */
+const IN_PLACE = /^[ufg]\/|^(?:groups|users|dependencies)\/|^encryption_key\./;
 
 async function namesIn(root: string): Promise<string[]> {
   const names: string[] = [];
@@ -58,12 +85,14 @@ async function namesIn(root: string): Promise<string[]> {
   return names.sort();
 }
 
-/** A folder of the original's command line says in `wmill.yaml` how it names files. */
-async function namingOf(root: string, names: string[]): Promise<Naming> {
-  const file = Bun.file(join(root, "wmill.yaml"));
-  const settings = (await file.exists()) ? await parseFile(root, "wmill.yaml") : {};
-  const isNew = settings.nonDottedPaths === true || names.some((name) => /__(flow|app)\//.test(name));
-  return { dotted: !isNew };
+function namingOf({ new_names }: FolderSettings, names: string[]): Naming {
+  return { dotted: !(new_names || names.some((name) => /__(flow|app)\//.test(name))) };
+}
+
+/** @throws a usage error for a `wmill.yaml` that cannot be read */
+async function settingsOf(root: string): Promise<FolderSettings> {
+  const there = await Bun.file(join(root, "wmill.yaml")).exists();
+  return toSettings(there ? await parseFile(root, "wmill.yaml") : {});
 }
 
 async function parseFile(root: string, name: string): Promise<Fields> {
@@ -82,16 +111,23 @@ async function parseFile(root: string, name: string): Promise<Fields> {
 class Reader {
   readonly root: string;
   readonly names: Set<string>;
+  readonly settings: FolderSettings;
   /** The files of code, by the paths of their scripts. */
   readonly #sources = new Map<string, string[]>();
 
-  constructor(root: string, names: Set<string>) {
+  constructor(root: string, names: Set<string>, settings: FolderSettings) {
     this.root = root;
     this.names = names;
+    this.settings = settings;
     for (const name of names) {
       const script = INSIDE.test(name) ? undefined : scriptAt(name);
       if (script) this.#sources.set(script.path, [...(this.#sources.get(script.path) ?? []), name]);
     }
+  }
+
+  /** Whether the file is the code of a script, or lies in the folder of a flow or an app. */
+  isPart(name: string): boolean {
+    return INSIDE.test(name) || scriptAt(name) !== undefined || /\.(?:script\.lock|policy\.yaml)$/.test(name);
   }
 
   /** The item that this file describes; undefined for all other files. */
@@ -117,11 +153,18 @@ class Reader {
     const [source] = sources;
     if (source === undefined) throw usageError(`${description}: there is no code beside it`);
     if (sources.length > 1) throw usageError(`script ${path} has more than one file: ${sources.join(", ")}`);
+    const codebase = codebaseOf(this.settings, source);
+    if (codebase !== undefined) {
+      throw usageError(`${source} is part of the codebase ${codebase}: wmill bundles and deploys it`);
+    }
     const fields = description ? await parseFile(this.root, description) : {};
     const files = description ? [description, source] : [source];
     const lock = /^!inline (.+)$/.exec(String(fields.lock ?? ""))?.[1]?.trim();
     const beside = `${path}.script.lock`;
-    if (lock !== undefined) {
+    if (lock !== undefined && !this.names.has(lock) && isInLayout(lock)) {
+      // It is found anew.
+      delete fields.lock;
+    } else if (lock !== undefined) {
       fields.lock = await readInline(lock, this.root, `${description}, \`lock\``);
       files.push(lock);
     } else if (Array.isArray(fields.lock)) fields.lock = fields.lock.join("\n");
@@ -130,7 +173,8 @@ class Reader {
       files.push(beside);
     }
     fields.content = await Bun.file(join(this.root, source)).text();
-    fields.language = scriptAt(source)!.language;
+    const { ending, language } = scriptAt(source)!;
+    fields.language = ending === ".ts" ? this.settings.default_ts : language;
     return { kind: "script", path, fields, files, inline: new Map() };
   }
 
@@ -155,11 +199,18 @@ class Reader {
     const files = [name];
     const inline = new Map<string, string>();
     const kind = type === "raw_app" ? "raw app" : type === "app" ? "app" : "flow";
+    if (kind === "raw app" && fields.value === undefined) {
+      throw usageError(`${name} is an app of code: wmill builds and deploys it`);
+    }
     const parts = kind === "raw app" ? ["value"] : ["content", "lock"];
     for (const { id, title, code } of placesIn(kind, fields)) {
       for (const part of parts) {
         const file = ownFile(code[part]);
         if (file === undefined) continue;
+        if (part === "lock" && !this.names.has(`${folder}/${file}`) && isInLayout(`${folder}/${file}`)) {
+          delete code.lock;
+          continue;
+        }
         code[part] = await readInline(file, join(this.root, folder), `${name}, ${title}, \`${part}\``);
         files.push(`${folder}/${file}`);
         if (part === "content" && id !== undefined) inline.set(id, file);

@@ -1,6 +1,12 @@
 /** What a workspace consists of when it is kept as files: kinds of items, and what they are called there. */
 
+import { LANGUAGES_BY_ENDING } from "../../src/languages/languages.ts";
+
 export type Fields = Record<string, unknown>;
+
+/** The texts of a list; none for what is no list. */
+export const asStrings = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 
 export type Kind =
   | "folder"
@@ -74,6 +80,13 @@ export function itemAt(stem: string): Pick<Item, "kind" | "path"> | undefined {
   return isNamed ? { kind, path } : undefined;
 }
 
+/** The file that describes an item, as globs see it. */
+export function placeOfItem({ kind, path }: Pick<Item, "kind" | "path">): string {
+  if (kind === "settings" || kind === "group" || kind === "resource type") return kind;
+  if (kind === "folder") return `f/${path}/folder.meta.yaml`;
+  return `${path}${suffixOf(kind)}.yaml`;
+}
+
 /** What the service takes for the path of an item. */
 export function isPath(path: string): boolean {
   return /^[ufg](\/[\w-]+){2,}$/.test(path);
@@ -81,15 +94,8 @@ export function isPath(path: string): boolean {
 
 /** By the ending of a script's file. The longer ones come first: `.pg.sql` is no `.sql`. */
 export const SCRIPT_ENDINGS: [ending: string, language: string][] = [
-  [".fetch.ts", "nativets"],
-  [".bun.ts", "bun"],
+  ...LANGUAGES_BY_ENDING.map(([ending, language]): [string, string] => [`.${ending}`, language]),
   [".ts", "bun"],
-  [".sh", "bash"],
-  [".py", "python3"],
-  [".pg.sql", "postgresql"],
-  [".my.sql", "mysql"],
-  [".sqlite.sql", "sqlite"],
-  [".gql", "graphql"],
 ];
 
 /** The ending of a new script's file. */

@@ -25,7 +25,7 @@ const FILES = [
   `${PATH}\\.resource\\.file\\.[a-z0-9]+(?:\\.[a-z0-9]+)*`,
   `${INSIDE}(?:flow|app|raw_app)${DESCRIBED}`,
   `${INSIDE}bundle\\.js`,
-  `${INSIDE}(?:${PART}/)*${PART}\\.(?:ts|js|py|sh|sql|gql|lock|no_ext)`,
+  `${INSIDE}(?:${PART}/)*${PART}\\.(?:ts|js|py|sh|sql|gql|go|php|rs|ps1|rb|cs|java|nu|r|playbook\\.yml|lock|no_ext)`,
 ];
 const LAYOUT = new RegExp(`^(?:${FILES.join("|")})$`, "u");
 

@@ -5,6 +5,7 @@ import { inWorkspace, type WorkspaceOptions } from "../command.ts";
 import { CliError } from "../terminal/failure.ts";
 import { note, printJson } from "../terminal/output.ts";
 import { type Secrets, type Selection, SKIPPABLE } from "./archive.ts";
+import type { Folder } from "./folder.ts";
 import type { Plan, Step } from "./plan.ts";
 import { counted } from "./show.ts";
 
@@ -52,25 +53,48 @@ export interface Done {
 }
 
 /** Tells what was done: failures one by one on stderr. @throws CliError when one failed */
-export function tellDone(done: Done[], options: SyncOptions, extra: object = {}): void {
+export function tellDone(
+  done: Done[],
+  options: SyncOptions,
+  extra: object = {},
+  read: Read = { problems: [], strays: [] },
+): void {
   const failed = done.filter(({ error }) => error !== undefined);
-  if (options.json) printJson({ changes: done.map(recordOf), applied: true, ...extra });
+  if (options.json) printJson({ changes: done.map(recordOf), applied: true, ...extra, ...readRecord(read) });
   for (const { step, error } of failed) note(`${step.item.kind} ${step.item.path}: ${error}`);
+  if (!options.json) tellProblems(read);
   const succeeded = done.length - failed.length;
   if (!options.json && succeeded > 0) note(`${counted(succeeded, "change")} made`);
+  if (failed.length === 0 && read.problems.length > 0) throw unread(read);
   if (failed.length === 0) return;
-  throw new CliError(
-    "Incomplete",
-    `${failed.length} of ${counted(done.length, "change")} could not be made`,
-    {
-      hint: "what was done stays; fix the rest and run the command again",
-    },
-  );
+  const message = `${failed.length} of ${counted(done.length, "change")} could not be made`;
+  throw new CliError("Incomplete", message, { hint: HINT });
+}
+
+const HINT = "what was done stays; fix the rest and run the command again";
+
+/** What is told of a folder's files beside its items. */
+type Read = Pick<Folder, "problems" | "strays">;
+
+const readRecord = ({ problems, strays }: Read) => ({
+  ...(problems.length > 0 && { problems }),
+  ...(strays.length > 0 && { strays }),
+});
+
+/** Files that could not be read, one by one on stderr. */
+export function tellProblems({ problems }: Pick<Read, "problems">): void {
+  for (const { reason } of problems) note(reason);
+}
+
+/** What ends a command whose changes were made, as far as files could be read. */
+export function unread({ problems }: Pick<Read, "problems">): CliError {
+  return new CliError("Incomplete", `${counted(problems.length, "file")} could not be read`, { hint: HINT });
 }
 
 /** What would be done, as JSON. */
-export function printPlan({ steps, left }: Plan): void {
+export function printPlan({ steps, left }: Plan, read: Read = { problems: [], strays: [] }): void {
   printJson({
+    ...readRecord(read),
     changes: steps.map((step) => recordOf({ step })),
     left: left.map(({ kind, path }) => ({ kind, path })),
     applied: false,

@@ -36,6 +36,16 @@ export function showPlan({ steps, left }: Plan, direction: "push" | "pull"): voi
   print(summaryOf(steps));
 }
 
+const MOST_STRAYS = 20;
+
+/** Files among those of a workspace that are not understood: nobody should think that they were deployed. */
+export function showStrays({ strays }: { strays: readonly string[] }): void {
+  if (strays.length === 0) return;
+  print(chalk.dim(`${counted(strays.length, "file")} not deployed, as no item is made of them:`));
+  for (const name of strays.slice(0, MOST_STRAYS)) print(chalk.dim(`  ${oneLine(name)}`));
+  if (strays.length > MOST_STRAYS) print(chalk.dim(`  and ${strays.length - MOST_STRAYS} more`));
+}
+
 /** A line of a terminal; a pipe has no width. */
 const widthNow = (): number =>
   process.stdout.isTTY ? (process.stdout.columns ?? 80) : Number.POSITIVE_INFINITY;

@@ -4,6 +4,7 @@ import type { Operation } from "../http/operation.ts";
 import { frontDoor, referenceOperation } from "../http/reference-page.ts";
 import { aclOperations } from "./acls/operations.ts";
 import { alertOperations } from "./alerts/operations.ts";
+import { appBundleOperations } from "./apps/bundle-operations.ts";
 import { appExecuteOperations } from "./apps/execute-operations.ts";
 import { appListOperations } from "./apps/list-operations.ts";
 import { appOperations } from "./apps/operations.ts";
@@ -60,6 +61,7 @@ import { scheduleOperations } from "./schedules/operations.ts";
 import { importerOperations } from "./scripts/importer-operations.ts";
 import { scriptOperations } from "./scripts/operations.ts";
 import { scriptRawOperations } from "./scripts/raw-operations.ts";
+import { snapshotOperations } from "./scripts/snapshot-operations.ts";
 import { scriptVersionOperations } from "./scripts/version-operations.ts";
 import { testObjectStorageConfig } from "./settings/object-storage.ts";
 import { settingOperations } from "./settings/operations.ts";
@@ -84,6 +86,7 @@ import { webhookOperations } from "./webhooks/operations.ts";
 import { websocketTriggerOperations } from "./websocket-triggers/operations.ts";
 import { workerGroupOperations } from "./workers/group-operations.ts";
 import { workerOperations } from "./workers/operations.ts";
+import { workspaceDependencyOperations } from "./workspace-dependencies/operations.ts";
 import { autoInviteOperations } from "./workspaces/auto-invite.ts";
 import { copilotOperations } from "./workspaces/copilot-operations.ts";
 import { defaultOperations } from "./workspaces/default-operations.ts";
@@ -162,6 +165,11 @@ export const features: Feature[] = [
   { file: "src/features/scripts/operations.ts", operations: scriptOperations },
   { file: "src/features/scripts/raw-operations.ts", operations: scriptRawOperations },
   { file: "src/features/scripts/version-operations.ts", operations: scriptVersionOperations },
+  { file: "src/features/scripts/snapshot-operations.ts", operations: snapshotOperations },
+  {
+    file: "src/features/workspace-dependencies/operations.ts",
+    operations: workspaceDependencyOperations,
+  },
   { file: "src/features/flows/operations.ts", operations: flowOperations },
   { file: "src/features/flows/list-operations.ts", operations: flowListOperations },
   { file: "src/features/flows/dependency-operations.ts", operations: flowDependencyOperations },
@@ -175,6 +183,7 @@ export const features: Feature[] = [
   { file: "src/features/apps/list-operations.ts", operations: appListOperations },
   { file: "src/features/apps/execute-operations.ts", operations: appExecuteOperations },
   { file: "src/features/apps/public-operations.ts", operations: appPublicOperations },
+  { file: "src/features/apps/bundle-operations.ts", operations: appBundleOperations },
   { file: "src/features/apps/raw-operations.ts", operations: rawAppOperations },
   { file: "src/features/drafts/operations.ts", operations: draftOperations },
   { file: "src/features/jobs/run-operations.ts", operations: runOperations },

@@ -32,6 +32,7 @@ export const NOUNS: Record<string, string> = {
   variables: "Variables and secrets.",
   webhooks: "Endpoints elsewhere that receive events about changes in a workspace.",
   websocket_triggers: "Connections whose messages run scripts and flows.",
+  workspace_dependencies: "Lists of packages that belong to a whole workspace.",
   workers: "The processes that run jobs.",
   workspaces: "Workspaces, their members, invitations and settings.",
 };

@@ -120,6 +120,9 @@ export class NotRunnable extends BadRequest {
   }
 }
 
+/** What cannot be run yet, and will be by itself or by another deployment: whatever names it may be set up. */
+export class NotReady extends NotRunnable {}
+
 /**
  * What `find` finds, when the member may read it. `what` names it to who may not.
  * @throws NotFound; to who may read it also NotRunnable

@@ -42,6 +42,47 @@ const [first, ...others] = Object.keys(RUN_AS) as Language[];
 /** Those that run here come first. */
 export const LANGUAGES: [Language, ...Language[]] = [first!, ...others, ...STORED_ONLY];
 
+/** What the file of a script ends in, as existing clients name it. */
+const FILE_ENDINGS: Record<Language, string> = {
+  bun: "bun.ts",
+  deno: "deno.ts",
+  nativets: "fetch.ts",
+  bunnative: "fetch.ts",
+  bash: "sh",
+  python3: "py",
+  postgresql: "pg.sql",
+  mysql: "my.sql",
+  sqlite: "sqlite.sql",
+  graphql: "gql",
+  go: "go",
+  php: "php",
+  rust: "rs",
+  powershell: "ps1",
+  ruby: "rb",
+  csharp: "cs",
+  java: "java",
+  nu: "nu",
+  ansible: "playbook.yml",
+  rlang: "r",
+  mssql: "ms.sql",
+  oracledb: "odb.sql",
+  bigquery: "bq.sql",
+  snowflake: "sf.sql",
+  duckdb: "duckdb.sql",
+};
+
+/** Without a dot before it. */
+export function fileEndingOf(language: string): string {
+  return Object.hasOwn(FILE_ENDINGS, language) ? FILE_ENDINGS[language as Language] : "bun.ts";
+}
+
+/** Endings with the languages they stand for, the longer ones first: `.pg.sql` is no `.sql`. */
+export const LANGUAGES_BY_ENDING: readonly [ending: string, language: Language][] = LANGUAGES.filter(
+  (language) => language !== "bunnative",
+)
+  .map((language): [string, Language] => [FILE_ENDINGS[language], language])
+  .sort(([a], [b]) => b.length - a.length);
+
 /** As what a language is run; undefined for one that is only stored. */
 export function runtimeOf(language: string): RunnableLanguage | undefined {
   return Object.hasOwn(RUN_AS, language) ? RUN_AS[language as keyof typeof RUN_AS] : undefined;

@@ -191,11 +191,12 @@ describe("a folder", () => {
     ["a slash", { name: "a/b" }, '"a/b" cannot be a folder'],
     ["no name", {}, "`name`"],
     ["51 characters", { name: "a".repeat(51) }, "50 characters"],
-    ["an owner without a kind", { name: "bad", owners: ["ann"] }, '`owners`: "ann" is neither'],
+    ["an owner of control characters", { name: "bad", owners: ["a\nb"] }, "`owners`: a name must have"],
+    ["an owner without a name", { name: "bad", owners: [""] }, "`owners`: a name must have"],
     [
-      "an entry of a folder",
-      { name: "bad", extra_perms: { "f/x": true } },
-      '`extra_perms`: "f/x" is neither',
+      "an entry without end",
+      { name: "bad", extra_perms: { ["x".repeat(256)]: true } },
+      "`extra_perms`: a name must have",
     ],
     ["an entry that is no yes or no", { name: "bad", extra_perms: { "u/ann": 1 } }, "`extra_perms"],
   ])("with %s is refused and says why", async (_, body, message) => {

@@ -298,11 +298,6 @@ describe("what its author says is refused", () => {
     ["a script that is not there", { script_path: "u/admin/none" }, "u/admin/none"],
     ["a method that is none", { http_method: "head" }, "http_method"],
     ["a key that is nowhere", { authentication_method: "api_key" }, "authentication_resource_path"],
-    [
-      "a secret that is not there",
-      { authentication_method: "api_key", authentication_resource_path: "$var:u/admin/no" },
-      "u/admin/no",
-    ],
     ["a signature without a rule", { authentication_method: "signature" }, "`signature`"],
     ["a website without files", { is_static_website: true }, "static_asset_config"],
     ["files for a post", { static_asset_config: { s3: "a" } }, "`get` alone"],

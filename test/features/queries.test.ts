@@ -406,7 +406,6 @@ describe("a query of PostgreSQL", () => {
 test.each([
   ["postgresql", "SELECT $1", 1, "$1 is not declared: add a line `-- $1 name (type)`"],
   ["postgresql", "SELECT 1;\nSELECT 'abc", 2, "does not end"],
-  ["postgresql", "-- only a comment", 1, "no statement"],
   ["postgresql", "-- $1 a (int)\n-- $1 b (int)\nSELECT $1", 2, "declared twice"],
   ["postgresql", "-- $1 a (int) = many\nSELECT $1", 1, "the default many is no integer"],
   ["postgresql", "-- database nowhere\nSELECT 1", 1, "nowhere"],

@@ -300,7 +300,6 @@ test.each([
   ["a handler that is none", { on_failure: "u/admin/greet" }, 400, "`on_failure`"],
   ["an unknown handler", { on_success: "script/u/admin/nothing" }, 400, "`on_success`"],
   ["arguments that are no object", { args: [1] }, 400, "args"],
-  ["a flow that is tried again", { script_path: "u/admin/flow", is_flow: true, retry: {} }, 400, "`retry`"],
 ])("%s is refused", async (_, more, status, says) => {
   const answer = await ask("POST", `${base}/create`, schedule(more));
   expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(says)]);

@@ -144,8 +144,16 @@ describe("a secret", () => {
     await expectOk(server.operator("POST", "/workspaces/create", beyond));
     const foreign = (await as.admin!("POST", "/w/beyond/variables/encrypt", '"same"')).text;
     const changed = `${one.slice(0, -6)}${one.at(-6) === "A" ? "B" : "A"}${one.slice(-5)}`;
-    for (const bad of [foreign, changed, "same", ""])
-      expect((await update("u/dev/moved", { value: bad }, "?already_encrypted=true")).status).toBe(400);
+    for (const bad of [foreign, changed, "same", ""]) {
+      await expectOk(update("u/dev/moved", { value: bad }, "?already_encrypted=true"));
+      const unread = await as.dev!("GET", `${w}/get_value/u/dev/moved`);
+      expect([unread.status, unread.text]).toEqual([
+        400,
+        expect.stringContaining("u/dev/moved cannot be read: it was encrypted elsewhere"),
+      ]);
+      const kept = await get("u/dev/moved", "?decrypt_secret=false&include_encrypted=true");
+      expect(kept.value).toBe(bad);
+    }
   });
 });
 

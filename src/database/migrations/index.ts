@@ -11,6 +11,7 @@ import postgres_0007_change from "./postgres/0007_change.sql" with { type: "text
 import postgres_0008_change from "./postgres/0008_change.sql" with { type: "text" };
 import postgres_0009_change from "./postgres/0009_change.sql" with { type: "text" };
 import postgres_0010_change from "./postgres/0010_change.sql" with { type: "text" };
+import postgres_0011_lenient from "./postgres/0011_lenient.sql" with { type: "text" };
 import sqlite_0000_init from "./sqlite/0000_init.sql" with { type: "text" };
 import sqlite_0001_jobs_whole from "./sqlite/0001_jobs_whole.sql" with { type: "text" };
 import sqlite_0002_flows from "./sqlite/0002_flows.sql" with { type: "text" };
@@ -22,6 +23,7 @@ import sqlite_0007_change from "./sqlite/0007_change.sql" with { type: "text" };
 import sqlite_0008_change from "./sqlite/0008_change.sql" with { type: "text" };
 import sqlite_0009_change from "./sqlite/0009_change.sql" with { type: "text" };
 import sqlite_0010_change from "./sqlite/0010_change.sql" with { type: "text" };
+import sqlite_0011_lenient from "./sqlite/0011_lenient.sql" with { type: "text" };
 
 export const migrations = {
   sqlite: [
@@ -36,6 +38,7 @@ export const migrations = {
     { name: "0008_change", sql: sqlite_0008_change },
     { name: "0009_change", sql: sqlite_0009_change },
     { name: "0010_change", sql: sqlite_0010_change },
+    { name: "0011_lenient", sql: sqlite_0011_lenient },
   ],
   postgres: [
     { name: "0000_init", sql: postgres_0000_init },
@@ -49,5 +52,6 @@ export const migrations = {
     { name: "0008_change", sql: postgres_0008_change },
     { name: "0009_change", sql: postgres_0009_change },
     { name: "0010_change", sql: postgres_0010_change },
+    { name: "0011_lenient", sql: postgres_0011_lenient },
   ],
 };

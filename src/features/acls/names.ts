@@ -27,6 +27,20 @@ export function checkName(field: string, name: string): string {
   );
 }
 
+const MAX_MENTION = 255;
+
+/**
+ * What a folder that comes from elsewhere says of owners and rights is kept as it is said: only a user's or a group's name
+ * gives rights to anybody.
+ * @throws BadRequest for an empty or endless text, and one with control characters
+ */
+export function checkMention(field: string, name: string): string {
+  if (name !== "" && name.length <= MAX_MENTION && !/\p{C}/u.test(name)) return name;
+  throw new BadRequest(
+    `body field \`${field}\`: a name must have 1 to ${MAX_MENTION} characters and no control characters: write u/<username> or g/<group>`,
+  );
+}
+
 /** @throws BadRequest when nobody in the workspace has the name */
 export async function requireKnown(
   db: Reader,

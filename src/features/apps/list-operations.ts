@@ -74,7 +74,6 @@ const listApps = operation({
       ...row,
       execution_mode: policy.execution_mode,
       starred: starred.has(app.path),
-      raw_app: false,
       ...(query.with_deployment_msg ? { deployment_msg } : {}),
     }));
   },

@@ -37,6 +37,8 @@ const common = {
   execution_mode: ExecutionMode,
   extra_perms: z.record(z.string(), z.boolean()),
   draft_only: z.boolean(),
+  /** Its pages are code of its own, and no components. */
+  raw_app: z.boolean(),
 };
 
 export const ListableApp = z.object({
@@ -46,7 +48,6 @@ export const ListableApp = z.object({
   edited_at: moment,
   starred: z.boolean(),
   has_draft: z.boolean(),
-  raw_app: z.boolean(),
   deployment_msg: z.string().nullish(),
 });
 

@@ -10,7 +10,7 @@ import { canRead, canWrite, requireManage } from "../permissions.ts";
 import { checkScopes } from "../tokens/scopes.ts";
 import type { Policy } from "./policy.ts";
 import type { EditApp, NewApp } from "./records.ts";
-import { type AppRow, type AppVersion, apps, appVersions } from "./tables.ts";
+import { type AppRow, type AppVersion, apps, appVersions, type Bundle } from "./tables.ts";
 
 /** An app at one of its versions. */
 export interface AppAt {
@@ -26,7 +26,7 @@ const at = (workspace_id: string, path: string) =>
  * @returns the path
  * @throws BadRequest for a bad or taken path, Forbidden
  */
-export async function createApp(ctx: WorkspaceContext, body: NewApp): Promise<string> {
+export async function createApp(ctx: WorkspaceContext, body: NewApp & { bundle?: Bundle }): Promise<string> {
   const { workspace_id } = ctx.caller.member;
   const path = checkPath(body.path);
   const draft_only = body.draft_only ?? false;
@@ -50,6 +50,7 @@ export async function createApp(ctx: WorkspaceContext, body: NewApp): Promise<st
         policy: publishedBy(ctx, body.policy),
         custom_path: custom_path ?? null,
         draft_only,
+        raw_app: body.bundle !== undefined,
         extra_perms: previous?.extra_perms ?? {},
       })
       .returning({ id: apps.id });
@@ -65,7 +66,11 @@ export async function createApp(ctx: WorkspaceContext, body: NewApp): Promise<st
  * @returns the path it then stands at
  * @throws NotFound, Forbidden, BadRequest for a bad or taken path
  */
-export async function updateApp(ctx: WorkspaceContext, old: string, body: EditApp): Promise<string> {
+export async function updateApp(
+  ctx: WorkspaceContext,
+  old: string,
+  body: EditApp & { bundle?: Bundle },
+): Promise<string> {
   const { workspace_id } = ctx.caller.member;
   const path = body.path === undefined ? old : checkPath(body.path);
   if (path !== old) checkScopes(ctx.caller.identity, { domain: "apps", action: "write" }, path);
@@ -91,6 +96,7 @@ export async function updateApp(ctx: WorkspaceContext, old: string, body: EditAp
         policy: body.policy || deploys ? publishedBy(ctx, body.policy ?? app.policy) : app.policy,
         custom_path: custom_path === undefined ? app.custom_path : custom_path,
         draft_only: app.draft_only && !deploys,
+        raw_app: deploys ? body.bundle !== undefined : app.raw_app,
       })
       .where(eq(apps.id, app.id));
     await forgetDraft(tx, workspace_id, old);
@@ -138,7 +144,7 @@ async function insertVersion(
   ctx: WorkspaceContext,
   tx: Tx,
   app_id: number,
-  body: { value?: unknown; deployment_message?: string | undefined },
+  body: { value?: unknown; bundle?: Bundle; deployment_message?: string | undefined },
 ): Promise<number> {
   const [row] = await tx
     .insert(appVersions)
@@ -146,6 +152,7 @@ async function insertVersion(
       workspace_id: ctx.caller.member.workspace_id,
       app_id,
       value: body.value,
+      bundle: body.bundle ?? null,
       created_by: ctx.username,
       created_at: ctx.app.clock(),
       deployment_msg: body.deployment_message ?? null,

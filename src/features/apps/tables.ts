@@ -3,6 +3,12 @@ import type { Policy } from "./policy.ts";
 
 const { table, text, integer, boolean, timestamp, json, serial, index, uniqueIndex, primaryKey } = kit;
 
+/** A page as browsers take it. */
+export interface Bundle {
+  js: string;
+  css: string;
+}
+
 /** One row a path: what does not change from version to version, and who may run what of it. */
 export const apps = table(
   "apps",
@@ -17,6 +23,8 @@ export const apps = table(
     /** Another address of its public page, of the whole instance. */
     custom_path: text("custom_path"),
     draft_only: boolean("draft_only").notNull(),
+    /** Its pages are code of its own, and no components. */
+    raw_app: boolean("raw_app").notNull().default(false),
     extra_perms: json<Record<string, boolean>>("extra_perms").notNull(),
   },
   (t) => [
@@ -34,6 +42,8 @@ export const appVersions = table(
     workspace_id: text("workspace_id").notNull(),
     app_id: integer("app_id").notNull(),
     value: json<unknown>("value").notNull(),
+    /** What was built of the code of an app that is code. */
+    bundle: json<Bundle>("bundle"),
     created_by: text("created_by").notNull(),
     created_at: timestamp("created_at").notNull(),
     deployment_msg: text("deployment_msg"),

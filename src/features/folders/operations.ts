@@ -9,6 +9,7 @@ import {
   paging,
   responds,
 } from "../../http/operation.ts";
+import { keepingOthers } from "../kept.ts";
 import { isOwner } from "../permissions.ts";
 import * as service from "./service.ts";
 import type { Folder } from "./tables.ts";
@@ -32,13 +33,14 @@ const FolderRecord = z
   .meta({ id: "Folder" });
 
 const Changes = z.object({
+  display_name: optional(z.string()),
   summary: optional(z.string()),
   owners: optional(names),
   extra_perms: optional(entries),
 });
 
-function toRecord({ deleted: _, ...folder }: Folder) {
-  return { ...folder, display_name: folder.name };
+function toRecord({ deleted: _, extra, owners_implied: __, ...folder }: Folder) {
+  return { ...extra, ...folder, display_name: folder.display_name ?? folder.name };
 }
 
 const reads = { domain: "folders", action: "read", resource: "name" } as const;
@@ -72,7 +74,7 @@ export const createFolder = operation({
   path: `${base}/create`,
   access: "author",
   summary: "Make a folder; the caller becomes an owner of it",
-  body: Changes.extend({ name: z.string() }),
+  body: keepingOthers(Changes.extend({ name: z.string() })),
   responds: responds.text("confirmation"),
   audit: { operation: "folder.create", action_kind: "Create" },
   run: async (ctx, { body }) => {
@@ -88,7 +90,7 @@ export const updateFolder = operation({
   access: "author",
   scope: writes,
   summary: "Change a folder: owners only",
-  body: Changes,
+  body: keepingOthers(Changes),
   responds: responds.text("confirmation"),
   audit: { operation: "folder.update", action_kind: "Update" },
   run: async (ctx, { name, body }) => {
@@ -119,7 +121,7 @@ const getFolderUsage = operation({
   run: (ctx, { name }) => service.usageOf(ctx, name),
 });
 
-const existsFolder = operation({
+export const existsFolder = operation({
   name: "existsFolder",
   method: "GET",
   path: `${base}/exists/{name}`,

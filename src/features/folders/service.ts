@@ -7,8 +7,9 @@ import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
 import { checkPlaceName } from "../../lib/paths.ts";
 import { jobs } from "../../queue/tables.ts";
 import { countAt, isPlaceUsed, KINDS } from "../acls/kinds.ts";
-import { checkName, requireKnown, toldOf, withEntry } from "../acls/names.ts";
+import { checkMention, requireKnown, toldOf, withEntry } from "../acls/names.ts";
 import { drafts } from "../drafts/tables.ts";
+import { type Kept, mergeKept } from "../kept.ts";
 import { folderRight, type Permissions } from "../permissions.ts";
 import { forgetMembers } from "../workspaces/members.ts";
 import { isDefault, withDefaults } from "./defaults.ts";
@@ -16,9 +17,12 @@ import { type Folder, folders } from "./tables.ts";
 
 export interface NewFolder {
   name: string;
+  display_name?: string | undefined;
   summary?: string | undefined;
   owners?: string[] | undefined;
   extra_perms?: Permissions | undefined;
+  /** What is said of it beyond what is known here. */
+  extra?: Kept | undefined;
 }
 
 /** One folder, whoever asks. */
@@ -90,13 +94,16 @@ export async function createFolder(ctx: WorkspaceContext, body: NewFolder): Prom
       );
     }
     const me = `u/${ctx.username}`;
-    // A super admin who is no member has no name here.
-    const isMember = member.username !== member.email;
+    // A super admin who is no member has no name here. Admins, who write everywhere, say who owns it.
+    const isOwn = member.username !== member.email && !(member.is_admin && body.owners);
     await store(ctx, tx, {
       workspace_id,
       name,
       summary: body.summary ?? "",
-      owners: isMember ? [...new Set([me, ...owners])] : owners,
+      display_name: body.display_name ?? null,
+      extra: mergeKept(null, body.extra),
+      owners_implied: member.is_admin && !body.owners && !body.extra_perms,
+      owners: isOwn && !owners.includes(me) ? [me, ...owners] : owners,
       extra_perms,
     });
   });
@@ -116,6 +123,8 @@ export async function updateFolder(
     );
     return {
       summary: body.summary ?? folder.summary,
+      display_name: body.display_name ?? folder.display_name,
+      extra: mergeKept(folder.extra, body.extra),
       owners: owners ?? folder.owners,
       extra_perms: entries ?? Object.fromEntries(kept),
     };
@@ -217,7 +226,10 @@ async function change(
     await lock(tx, ctx.caller.member.workspace_id, name);
     const folder = await getFolder(ctx, name, tx);
     requireOwner(ctx, folder);
-    await store(ctx, tx, { ...folder, ...(await to(folder, tx)) });
+    const changes = await to(folder, tx);
+    const next = { ...folder, ...changes };
+    const isSame = Bun.deepEquals([next.owners, next.extra_perms], [folder.owners, folder.extra_perms]);
+    await store(ctx, tx, { ...next, owners_implied: folder.owners_implied && isSame });
   });
 }
 
@@ -262,10 +274,10 @@ async function isUsed(db: Reader, workspace_id: string, name: string): Promise<b
 }
 
 function checkOwners(owners: readonly string[]): string[] {
-  return [...new Set(owners.map((owner) => checkName("owners", owner)))];
+  return [...new Set(owners.map((owner) => checkMention("owners", owner)))];
 }
 
 function checkEntries(entries: Permissions): Permissions {
-  for (const name of Object.keys(entries)) checkName("extra_perms", name);
+  for (const name of Object.keys(entries)) checkMention("extra_perms", name);
   return entries;
 }

@@ -9,6 +9,12 @@ export const folders = table(
     workspace_id: text("workspace_id").notNull(),
     name: text("name").notNull(),
     summary: text("summary").notNull(),
+    /** As people call it; null: by its name. */
+    display_name: text("display_name"),
+    /** What clients said of it beyond what is known here: given back as it was. */
+    extra: json<Record<string, unknown>>("extra"),
+    /** Nobody said whose it is: it belongs to who made it, whoever that is. */
+    owners_implied: boolean("owners_implied").notNull().default(false),
     /** `u/<user>` and `g/<group>`; each stands in `extra_perms` too, as true. */
     owners: json<string[]>("owners").notNull(),
     /** Who may read (false) and write (true) what is in it. */

@@ -1,16 +1,19 @@
 /** Who may call a route: what its author asks of callers, and whether a request proves it. */
 import { timingSafeEqual } from "node:crypto";
+import { z } from "zod";
 import type { Context, WorkspaceContext } from "../../context.ts";
 import { BadRequest, Forbidden, Internal, NotFound, SvcError, Unauthorized } from "../../errors.ts";
 import { bringsToken } from "../../http/credentials.ts";
+import { optional, orElse } from "../../http/operation.ts";
 import { sha256 } from "../../lib/ids.ts";
-import { verifiedRequest } from "../jobs/signatures.ts";
+import { type KeptRule, signedRequest, verifiedRequest } from "../jobs/signatures.ts";
 import { resolveTarget, targetAt } from "../jobs/target.ts";
 import { canRead } from "../permissions.ts";
 import { resourceForServer, valueForCaller } from "../resources/references.ts";
+import { getResource, resourceExists } from "../resources/service.ts";
 import { checkScopes } from "../tokens/scopes.ts";
 import { readValueForServer } from "../variables/server-value.ts";
-import { getVariable } from "../variables/service.ts";
+import { getVariable, variableExists } from "../variables/service.ts";
 import { resolveMember } from "../workspaces/members.ts";
 import type { HttpTrigger } from "./tables.ts";
 
@@ -24,29 +27,57 @@ const API_KEY_HEADER = "x-api-key";
 
 /**
  * Checks what a route's author says of its authentication. A secret is one that the author may read: what the route
- * accepts would tell the others of it.
+ * accepts would tell the others of it. One that is not there yet may come later: until then nobody is let in.
  * @throws BadRequest naming the field
  */
 export async function checkSecrets(ctx: WorkspaceContext, rule: Rule): Promise<void> {
   const { authentication_method: method, authentication_resource_path: path, signature } = rule;
-  if ((method === "signature") !== (signature !== null)) {
+  if (signature !== null && method !== "signature") {
     throw new BadRequest("`signature` goes with `authentication_method` signature, and only with it");
   }
   if (method === "signature") {
     if (rule.http_method !== "post") throw new BadRequest("`http_method`: what is signed is a `post`");
-    return readable("signature.secret", () => getVariable(ctx, signature!.secret));
+    if (signature) return readable("signature.secret", () => getVariable(ctx, signature.secret));
+    if (path === null) {
+      throw new BadRequest("`signature` is missing, or a resource of it in `authentication_resource_path`");
+    }
+    return readableSecret(ctx, path, (value) => toSignature(path, value));
   }
   if (method !== "api_key" && method !== "basic_http") {
     if (path === null) return;
-    throw new BadRequest("`authentication_resource_path` goes with api_key and basic_http");
+    throw new BadRequest("`authentication_resource_path` goes with api_key, basic_http and signature");
   }
   if (path === null)
     throw new BadRequest(`\`authentication_resource_path\` is missing: ${method} needs a secret`);
+  await readableSecret(ctx, path, (value) => toSecret(method, path, value));
+}
+
+/** @throws BadRequest for what is there, and not the caller's to read or no such secret */
+async function readableSecret(
+  ctx: WorkspaceContext,
+  path: string,
+  check: (value: unknown) => unknown,
+): Promise<void> {
+  if (!(await isThere(ctx, path))) return;
   await readable("authentication_resource_path", async () => {
     if (path.startsWith(VARIABLE)) return getVariable(ctx, path.slice(VARIABLE.length));
+    if (!(await isWhole(ctx, path))) return getResource(ctx, path);
     await valueForCaller(ctx, path);
-    return toSecret(method, path, await resourceForServer(ctx, path));
+    return check(await resourceForServer(ctx, path));
   });
+}
+
+const isThere = (ctx: WorkspaceContext, path: string) =>
+  path.startsWith(VARIABLE) ? variableExists(ctx, path.slice(VARIABLE.length)) : resourceExists(ctx, path);
+
+/** Whether all that a resource refers to at its top is there: secrets may come later than what names them. */
+async function isWhole(ctx: WorkspaceContext, path: string): Promise<boolean> {
+  const { value } = await getResource(ctx, path);
+  for (const field of Object.values(value ?? {})) {
+    if (typeof field !== "string" || !field.startsWith(VARIABLE)) continue;
+    if (!(await variableExists(ctx, field.slice(VARIABLE.length)))) return false;
+  }
+  return true;
 }
 
 async function readable(field: string, read: () => Promise<unknown>): Promise<void> {
@@ -58,6 +89,45 @@ async function readable(field: string, read: () => Promise<unknown>): Promise<vo
     }
     throw cause;
   }
+}
+
+/** Providers that sign in a way of their own. */
+const PROVIDERS: Record<string, KeptRule["scheme"]> = { github: "github", slack: "slack", stripe: "stripe" };
+
+const SignatureAuth = z.object({
+  secret_key: z.string().min(1),
+  signature_provider: optional(z.string()),
+  authentication_config: optional(
+    z.object({
+      signature_header_name: z.string().min(1),
+      algorithm: orElse(z.enum(["sha1", "sha256", "sha512"]), "sha256" as const),
+      signature_prefix: optional(z.string()),
+    }),
+  ),
+});
+
+/**
+ * A resource of type `signature_auth`: how requests are signed, and the secret.
+ * @throws BadRequest when it does not hold that, or names a provider that is not known
+ */
+function toSignature(path: string, value: unknown): { rule: KeptRule; secret: string } {
+  const { success, data } = SignatureAuth.safeParse(value);
+  if (!success) {
+    throw new BadRequest(
+      `resource ${path} does not say how requests are signed: it needs \`secret_key\`, \`signature_provider\`, and for the provider Custom \`authentication_config\``,
+    );
+  }
+  const { secret_key: secret, signature_provider = "Custom", authentication_config: config } = data;
+  const scheme = PROVIDERS[signature_provider.toLowerCase()];
+  if (scheme) return { rule: { scheme }, secret };
+  if (!config || signature_provider.toLowerCase() !== "custom") {
+    throw new BadRequest(
+      `resource ${path}: signatures of ${signature_provider.slice(0, 40)} are not known here; use Custom, GitHub, Slack or Stripe`,
+    );
+  }
+  const { signature_header_name, algorithm: hash, signature_prefix: prefix } = config;
+  const header = checkHeader(path, signature_header_name, "signature_header_name");
+  return { rule: { scheme: "hmac_sha256", header, hash, prefix }, secret };
 }
 
 /** What a caller must send: in which header, and its value. */
@@ -80,9 +150,9 @@ function toSecret(method: "api_key" | "basic_http", path: string, value: unknown
   return { header: checkHeader(path, header), value: text("api_key_secret") };
 }
 
-function checkHeader(path: string, header: string): string {
+function checkHeader(path: string, header: string, field = "api_key_header"): string {
   if (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(header)) return header.toLowerCase();
-  throw new BadRequest(`resource ${path}: \`api_key_header\` must be the name of a header (RFC 9110 §5.1)`);
+  throw new BadRequest(`resource ${path}: \`${field}\` must be the name of a header (RFC 9110 §5.1)`);
 }
 
 /** RFC 7617 §2 */
@@ -115,12 +185,11 @@ export async function authenticate(
       await requireRights(ctx, route);
       return { request, header: undefined };
     case "signature": {
-      const rule = route.signature!;
-      const { workspace_id } = route;
-      return {
-        request: await verifiedRequest(ctx.app, request, { workspace_id, rule, limit }),
-        header: undefined,
-      };
+      const { workspace_id, signature: rule } = route;
+      const verified = rule
+        ? await verifiedRequest(ctx.app, request, { workspace_id, rule, limit })
+        : await signedRequest(ctx.app, request, { ...(await signatureOf(owner, route)), limit });
+      return { request: verified, header: undefined };
     }
     case "api_key":
     case "basic_http": {
@@ -149,17 +218,35 @@ async function secretOf(
   method: "api_key" | "basic_http",
 ): Promise<Secret> {
   const path = authentication_resource_path!;
-  try {
-    if (!path.startsWith(VARIABLE)) return toSecret(method, path, await resourceForServer(owner, path));
-    const value = await readValueForServer(
-      owner.app,
-      owner.caller.member.workspace_id,
-      path.slice(VARIABLE.length),
-    );
+  return opened(route, async () => {
+    if (!path.startsWith(VARIABLE)) return toSecret(method, path, await resourceOf(owner, path));
+    const at = path.slice(VARIABLE.length);
+    await getVariable(owner, at);
+    const value = await readValueForServer(owner.app, owner.caller.member.workspace_id, at);
     if (!value) throw new NotFound(`variable ${path}`);
     return method === "api_key"
       ? { header: API_KEY_HEADER, value }
       : { header: "authorization", value: basic(value) };
+  });
+}
+
+function signatureOf(owner: WorkspaceContext, { path: route, authentication_resource_path }: HttpTrigger) {
+  const path = authentication_resource_path!;
+  return opened(route, async () => {
+    const { rule, secret } = toSignature(path, await resourceOf(owner, path));
+    return { rule, key: async () => secret };
+  });
+}
+
+/** What came after the route was set up may be somebody else's: only what its author may read lets anybody in. */
+async function resourceOf(owner: WorkspaceContext, path: string): Promise<unknown> {
+  await getResource(owner, path);
+  return resourceForServer(owner, path);
+}
+
+async function opened<T>(route: string, open: () => Promise<T>): Promise<T> {
+  try {
+    return await open();
   } catch (cause) {
     if (!(cause instanceof SvcError)) throw cause;
     throw new Internal(`the secret of the HTTP route ${route} cannot be read`, { cause });

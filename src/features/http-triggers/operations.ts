@@ -1,8 +1,12 @@
 import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
+import type { Retry as RetryRule } from "../../flow-engine/types.ts";
 import { type Operation, operation, optional, orElse, responds } from "../../http/operation.ts";
+import { Retry } from "../flows/open-flow.ts";
+import { keepingOthers, mergeKept } from "../kept.ts";
 import { SignatureRule } from "../scripts/records.ts";
 import { triggerOperations, triggerRecord } from "../triggers/kind-operations.ts";
+import { isEnabled, Mode, modeOf } from "../triggers/mode.ts";
 import { standingKey } from "./places.ts";
 import * as service from "./service.ts";
 import { routesOf } from "./table.ts";
@@ -50,18 +54,18 @@ const written = {
   wrap_body: orFalse,
   is_static_website: orFalse,
   static_asset_config: orNull(StaticAssets),
+  retry: orNull(Retry),
 };
 
-const EditRoute = z.object(written);
-const NewRoute = z.object({
-  ...written,
-  enabled: orElse(z.boolean(), true),
-});
+const EditRoute = keepingOthers(z.object({ ...written, mode: Mode }));
+const NewRoute = keepingOthers(z.object({ ...written, enabled: optional(z.boolean()), mode: Mode }));
 
 /** How it was said first: by two flags, which the newer fields stand for. */
-export function settled<T extends z.output<typeof EditRoute>>({ is_async, requires_auth, ...body }: T) {
+export function settled({ is_async, requires_auth, mode: _, extra, ...body }: z.output<typeof EditRoute>) {
   return {
     ...body,
+    extra: mergeKept(null, extra),
+    retry: body.retry as RetryRule | null,
     request_type: body.request_type ?? (is_async ? ("async" as const) : ("sync" as const)),
     authentication_method:
       body.authentication_method ?? (requires_auth ? ("token" as const) : ("none" as const)),
@@ -85,16 +89,20 @@ const HttpTriggerRecord = z
     wrap_body: z.boolean(),
     is_static_website: z.boolean(),
     static_asset_config: StaticAssets.nullish(),
+    retry: z.unknown().nullish(),
+    mode: Mode,
     /** Why it does not answer though it is switched on. */
     error: z.string().nullish(),
   })
   .meta({ id: "HttpTrigger" });
 
 const toRecord = async (
-  row: HttpTrigger,
+  { extra, ...row }: HttpTrigger,
   { app }: WorkspaceContext,
 ): Promise<z.input<typeof HttpTriggerRecord>> => ({
+  ...extra,
   ...row,
+  mode: modeOf(row.enabled),
   error: (await routesOf(app)).errors.get(standingKey(row)),
   is_async: row.request_type === "async",
   requires_auth: row.authentication_method !== "none",
@@ -110,7 +118,8 @@ export const createHttpTrigger = operation({
   responds: responds.created("the path it is kept at"),
   audit: { operation: "http_triggers.create", action_kind: "Create" },
   run: async (ctx, { body }) => {
-    await service.createRoute(ctx, settled(body));
+    const { enabled, ...route } = body;
+    await service.createRoute(ctx, { ...settled(route), enabled: isEnabled(enabled, body.mode) });
     return body.path;
   },
 });
@@ -125,7 +134,8 @@ export const updateHttpTrigger = operation({
   responds: responds.text("the path it is kept at"),
   audit: { operation: "http_triggers.update", action_kind: "Update" },
   run: async (ctx, { path, body }) => {
-    await service.updateRoute(ctx, path, settled(body));
+    const enabled = body.mode && { enabled: isEnabled(undefined, body.mode) };
+    await service.updateRoute(ctx, path, { ...settled(body), ...enabled });
     return body.path;
   },
 });

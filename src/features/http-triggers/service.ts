@@ -3,7 +3,7 @@ import type { WorkspaceContext } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { BadRequest } from "../../errors.ts";
 import { checkPath } from "../../lib/paths.ts";
-import { resolveTarget, targetAt } from "../jobs/target.ts";
+import { requireTarget, targetAt } from "../jobs/target.ts";
 import { requireManage, requireWrite } from "../permissions.ts";
 import { checkKey } from "../storage/store.ts";
 import { TriggerStore, type Written } from "../triggers/store.ts";
@@ -47,7 +47,11 @@ export async function createRoute(
 }
 
 /** Changes a route, and where it is kept. @throws as `createRoute` */
-export async function updateRoute(ctx: WorkspaceContext, path: string, body: RouteBody): Promise<void> {
+export async function updateRoute(
+  ctx: WorkspaceContext,
+  path: string,
+  body: RouteBody & { enabled?: boolean },
+): Promise<void> {
   const before = await routes.getWritable(ctx, path);
   const to = checkPath(body.path);
   if (to !== path) {
@@ -61,7 +65,7 @@ export async function updateRoute(ctx: WorkspaceContext, path: string, body: Rou
   });
 }
 
-async function checkBody(ctx: WorkspaceContext, body: RouteBody): Promise<RouteBody> {
+async function checkBody<B extends RouteBody>(ctx: WorkspaceContext, body: B): Promise<B> {
   const route_path = checkRoute(body.route_path);
   requireRoot(ctx, { ...body, workspace_id: ctx.caller.member.workspace_id });
   await checkSecrets(ctx, body);
@@ -69,7 +73,7 @@ async function checkBody(ctx: WorkspaceContext, body: RouteBody): Promise<RouteB
   if (!static_asset_config) {
     if (is_static_website)
       throw new BadRequest("`static_asset_config` is missing: it says where the files are");
-    await resolveTarget(ctx, targetAt(script_path, is_flow));
+    await requireTarget(ctx, targetAt(script_path, is_flow));
     return { ...body, route_path };
   }
   if (body.http_method !== "get") throw new BadRequest("`http_method`: files are served to `get` alone");

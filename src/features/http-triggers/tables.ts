@@ -1,4 +1,5 @@
 import { kit } from "../../database/kit.ts";
+import type { Retry } from "../../flow-engine/types.ts";
 import type { SignatureRule } from "../jobs/signatures.ts";
 
 const { table, text, boolean, timestamp, json, primaryKey } = kit;
@@ -45,8 +46,12 @@ export const httpTriggers = table(
     wrap_body: boolean("wrap_body").notNull(),
     is_static_website: boolean("is_static_website").notNull(),
     static_asset_config: json<StaticAssets>("static_asset_config"),
+    /** How a script is tried again that fails, where nobody waits for its result. */
+    retry: json<Retry>("retry"),
     /** Since when it stands at this route: of two that overlap, the older answers. Null: since it was last edited. */
     placed_at: timestamp("placed_at"),
+    /** What clients said of it beyond what is known here: given back as it was. */
+    extra: json<Record<string, unknown>>("extra"),
     edited_by: text("edited_by").notNull(),
     edited_at: timestamp("edited_at").notNull(),
     /** Whoever edited it last: its runs act as that person. */

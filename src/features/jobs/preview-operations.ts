@@ -2,13 +2,12 @@
 import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
 import { BadRequest } from "../../errors.ts";
-import { checked, readBytes } from "../../http/input.ts";
+import { fieldOf, jsonField, readForm } from "../../http/form.ts";
 import { flag, moment, type Operation, operation, responds, wholeNumber } from "../../http/operation.ts";
 import { analyseScript, usableLock } from "../../languages/analyse.ts";
 import { LANGUAGES } from "../../languages/languages.ts";
 import type { Language } from "../../languages/types.ts";
 import { parseFields } from "../../lib/json.ts";
-import { refuseDeep } from "../../lib/json-depth.ts";
 import { errorStatusOf, resultResponse } from "./response-control.ts";
 import { jobId } from "./run-operations.ts";
 import type { RunOptions, Submission } from "./submission.ts";
@@ -99,29 +98,11 @@ export const runWaitResultPreview = operation({
 
 /** Code that a client has bundled: one file of JavaScript, sent beside the preview. */
 async function readBundle(ctx: WorkspaceContext): Promise<Preview> {
-  const limit = ctx.app.settings.get("request_size_limit_mb") * 1_000_000;
-  const headers = { "content-type": ctx.request.headers.get("content-type") ?? "" };
-  const bytes = await readBytes(ctx.request, limit);
-  let form: FormData;
-  try {
-    form = (await new Response(new Uint8Array(bytes), { headers }).formData()) as FormData;
-  } catch {
-    throw new BadRequest("the body must be multipart/form-data with the fields `preview` and `file`");
-  }
-  const [preview, file] = [form.get("preview"), form.get("file")];
-  if (preview === null || file === null || typeof file === "string") {
-    throw new BadRequest("the form needs the field `preview` (JSON) and the file `file` (the bundle)");
-  }
-  const text = typeof preview === "string" ? preview : await (preview as Blob).text();
-  refuseDeep(text, "form field `preview`");
-  let value: unknown;
-  try {
-    value = parseFields(text);
-  } catch (cause) {
-    throw new BadRequest(`form field \`preview\` is not JSON: ${(cause as Error).message}`);
-  }
-  const parsed = checked("body", Preview, value) as Preview;
-  return { ...parsed, content: await (file as Blob).text() };
+  const form = await readForm(ctx.request, ctx.app.settings.get("request_size_limit_mb") * 1_000_000);
+  const preview = await jsonField(form, "preview", Preview);
+  const content = await fieldOf(form, "file");
+  if (content === undefined) throw new BadRequest("the form needs the file `file`, which is the bundle");
+  return { ...preview, content } as Preview;
 }
 
 const runPreviewBundle = operation({

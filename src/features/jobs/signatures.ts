@@ -19,6 +19,17 @@ export interface SignatureRule {
   tolerance_s?: number | undefined;
 }
 
+/** Lengths in bytes of the digests that HMACs are made with. */
+export const HASHES = { sha1: 20, sha256: 32, sha512: 64 } as const;
+
+/** A rule whose secret is kept elsewhere than in a variable. */
+export interface KeptRule extends Omit<SignatureRule, "secret"> {
+  /** `hmac_sha256`: another hash than SHA-256. */
+  hash?: keyof typeof HASHES | undefined;
+  /** `hmac_sha256`: what stands before the digest, where that is not `sha256=`. */
+  prefix?: string | undefined;
+}
+
 const TOLERANCE_S = 300;
 
 /** What a request says of its own signature. */
@@ -36,7 +47,7 @@ interface Claim {
 interface Scheme {
   timed: boolean;
   /** @throws Unauthorized when a header is missing */
-  read: (headers: Headers, rule: Omit<SignatureRule, "secret">) => Claim;
+  read: (headers: Headers, rule: KeptRule) => Claim;
   /** The key in the shared secret, where that is not its text; undefined when it holds none. */
   key?: (secret: string) => Uint8Array | undefined;
 }
@@ -89,8 +100,10 @@ const SCHEMES: Record<SignatureRule["scheme"], Scheme> = {
     timed: false,
     read: (headers, rule) => {
       const header = rule.header ?? "";
-      const text = required(headers, header).replace(/^sha256=/i, "");
-      const digest = /^[0-9a-f]{64}$/i.test(text) ? fromHex(text) : (fromBase64(text) ?? NONE);
+      const sent = required(headers, header);
+      const text = rule.prefix ? after(rule.prefix, sent) : sent.replace(/^sha256=/i, "");
+      const isHex = text.length === 2 * HASHES[rule.hash ?? "sha256"] && /^[0-9a-f]+$/i.test(text);
+      const digest = isHex ? fromHex(text) : (fromBase64(text) ?? NONE);
       return { header, digests: [digest] };
     },
   },
@@ -127,14 +140,17 @@ export async function verifiedRequest(
 export async function signedRequest(
   app: App,
   request: Request,
-  how: { rule: Omit<SignatureRule, "secret">; key: () => Promise<string | Uint8Array>; limit: number },
+  how: { rule: KeptRule; key: () => Promise<string | Uint8Array>; limit: number },
 ): Promise<Request> {
   const { rule, limit } = how;
   const { header, digests, before = "", timestamp } = SCHEMES[rule.scheme].read(request.headers, rule);
   if (timestamp !== undefined) refuseStale(timestamp, rule.tolerance_s ?? TOLERANCE_S, app.clock());
   const key = await how.key();
   const body = await readBytes(request, limit);
-  const right = createHmac("sha256", key).update(before).update(body).digest();
+  const right = createHmac(rule.hash ?? "sha256", key)
+    .update(before)
+    .update(body)
+    .digest();
   if (!digests.some((digest) => digest.length === right.length && timingSafeEqual(digest, right))) {
     throw new Unauthorized(`the signature in ${header} is not one of this request with the shared secret`);
   }

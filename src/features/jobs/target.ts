@@ -3,7 +3,7 @@ import type { Identity, WorkspaceContext } from "../../context.ts";
 import { BadRequest, Forbidden, NotFound } from "../../errors.ts";
 import type { Scope } from "../../http/operation.ts";
 import { type DeployedFlow, deployedFlowByPath, deployedFlowByVersion } from "../flows/versions.ts";
-import { findReadable, NotRunnable } from "../permissions.ts";
+import { findReadable, NotReady, NotRunnable } from "../permissions.ts";
 import { type Deployed, deployedByHash, deployedByPath } from "../scripts/versions.ts";
 import { checkScopes, isAllowed } from "../tokens/scopes.ts";
 
@@ -43,6 +43,19 @@ export async function resolveTarget(ctx: WorkspaceContext, target: Target): Prom
     } catch (noFlow) {
       throw noFlow instanceof NotFound ? noScript : noFlow;
     }
+  }
+}
+
+/**
+ * Checks what something that is set up will run: it is there, and the caller may run it. Whether it can run is seen when
+ * it shall.
+ * @throws NotFound, BadRequest (archived), Forbidden (scope)
+ */
+export async function requireTarget(ctx: WorkspaceContext, target: Target): Promise<void> {
+  try {
+    await resolveTarget(ctx, target);
+  } catch (cause) {
+    if (!(cause instanceof NotReady)) throw cause;
   }
 }
 

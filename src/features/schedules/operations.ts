@@ -11,6 +11,7 @@ import {
 import { contains } from "../../lib/contains.ts";
 import { Retry } from "../flows/open-flow.ts";
 import { jsonFilter } from "../jobs/json-filter.ts";
+import { type Kept, keepingOthers, mergeKept } from "../kept.ts";
 import { triggerOperations, triggerRecord } from "../triggers/kind-operations.ts";
 import { nextRuns, notBefore } from "./cron.ts";
 import { HANDLER_TYPES, setDefault } from "./default-handlers.ts";
@@ -50,14 +51,16 @@ const changeable = {
   on_success_extra_args: orNull(object),
 };
 
-const EditSchedule = z.object(changeable);
-const NewSchedule = z.object({
-  path: z.string(),
-  script_path: z.string(),
-  is_flow: orFalse,
-  enabled: orElse(z.boolean(), true),
-  ...changeable,
-});
+const EditSchedule = keepingOthers(z.object(changeable));
+const NewSchedule = keepingOthers(
+  z.object({
+    path: z.string(),
+    script_path: z.string(),
+    is_flow: orFalse,
+    enabled: orElse(z.boolean(), true),
+    ...changeable,
+  }),
+);
 
 const ScheduleRecord = z
   .object({
@@ -87,7 +90,11 @@ const ScheduleRecord = z
   })
   .meta({ id: "Schedule" });
 
-const toRecord = (row: Schedule): z.input<typeof ScheduleRecord> => row;
+const toRecord = ({ extra, ...row }: Schedule): z.input<typeof ScheduleRecord> => ({ ...extra, ...row });
+
+function withKept<B extends { extra?: Kept | undefined }>(body: B) {
+  return { ...body, extra: mergeKept(null, body.extra) };
+}
 
 export const createSchedule = operation({
   name: "createSchedule",
@@ -99,7 +106,7 @@ export const createSchedule = operation({
   responds: responds.created("the schedule's path"),
   audit: { operation: "schedule.create", action_kind: "Create" },
   run: async (ctx, { body }) => {
-    await service.createSchedule(ctx, body as service.ScheduleBody);
+    await service.createSchedule(ctx, withKept(body) as service.ScheduleBody);
     return body.path;
   },
 });
@@ -114,7 +121,7 @@ export const updateSchedule = operation({
   responds: responds.text("the schedule's path"),
   audit: { operation: "schedule.edit", action_kind: "Update" },
   run: async (ctx, { path, body }) => {
-    await service.updateSchedule(ctx, path, body as Parameters<typeof service.updateSchedule>[2]);
+    await service.updateSchedule(ctx, path, withKept(body) as Parameters<typeof service.updateSchedule>[2]);
     return path;
   },
 });

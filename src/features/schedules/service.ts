@@ -6,7 +6,7 @@ import { checkPath } from "../../lib/paths.ts";
 import { perApp } from "../../lib/per-app.ts";
 import { jobs } from "../../queue/tables.ts";
 import { targetOfHandler } from "../handlers/target.ts";
-import { resolveTarget, targetAt } from "../jobs/target.ts";
+import { requireTarget, targetAt } from "../jobs/target.ts";
 import { requireWrite } from "../permissions.ts";
 import { TriggerStore, type Written } from "../triggers/store.ts";
 import { readSettings } from "../workspaces/settings.ts";
@@ -54,13 +54,10 @@ export async function updateSchedule(
 
 async function checkBody(ctx: WorkspaceContext, body: ScheduleBody): Promise<void> {
   checkCron(body.schedule, body.timezone);
-  await resolveTarget(ctx, targetAt(body.script_path, body.is_flow));
+  await requireTarget(ctx, targetAt(body.script_path, body.is_flow));
   for (const field of HANDLERS) {
     const handler = body[field];
     if (handler) await checkHandler(ctx, field, handler);
-  }
-  if (body.retry && body.is_flow) {
-    throw new BadRequest("`retry`: a flow's steps say themselves how they are tried again");
   }
 }
 
@@ -68,7 +65,7 @@ export async function checkHandler(ctx: WorkspaceContext, field: string, handler
   const target = targetOfHandler(handler);
   if (!target) throw new BadRequest(`\`${field}\`: "${handler}" must be script/<path> or flow/<path>`);
   try {
-    await resolveTarget(ctx, target);
+    await requireTarget(ctx, target);
   } catch (cause) {
     if (cause instanceof NotFound) throw new BadRequest(`\`${field}\`: ${cause.message}`);
     throw cause;

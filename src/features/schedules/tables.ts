@@ -36,6 +36,8 @@ export const schedules = table(
     on_recovery_extra_args: json<Record<string, unknown>>("on_recovery_extra_args"),
     on_success: text("on_success"),
     on_success_extra_args: json<Record<string, unknown>>("on_success_extra_args"),
+    /** What clients said of it beyond what is known here: given back as it was. */
+    extra: json<Record<string, unknown>>("extra"),
     edited_by: text("edited_by").notNull(),
     edited_at: timestamp("edited_at").notNull(),
     /** Whoever edited it last: its runs act as that person. */

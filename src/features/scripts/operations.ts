@@ -21,10 +21,12 @@ export function toRecord(row: Script, starred = false) {
     parameters: ___,
     preprocessor_parameters: ____,
     deployment_message: _____,
+    bundle: ______,
+    extra,
     language,
     ...rest
   } = row;
-  return { ...rest, language: language as "bun", starred };
+  return { ...extra, ...rest, language: language as "bun", starred };
 }
 
 export const createScript = operation({
@@ -46,6 +48,8 @@ const {
   parameters: _parameters,
   preprocessor_parameters: _preprocessor,
   ready: _ready,
+  bundle: _bundle,
+  extra: _extra,
   seq: _seq,
   ...summaryColumns
 } = getTableColumns(scripts);

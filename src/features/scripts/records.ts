@@ -3,6 +3,7 @@ import { z } from "zod";
 import { moment, optional } from "../../http/operation.ts";
 import { LANGUAGES } from "../../languages/languages.ts";
 import { isTimed, SIGNATURE_SCHEMES } from "../jobs/signatures.ts";
+import { keepingOthers } from "../kept.ts";
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
@@ -28,7 +29,7 @@ export const SignatureRule = z
     }
   });
 
-export const NewScript = z.object({
+export const ScriptFields = z.object({
   path: z.string(),
   parent_hash: optional(z.string()),
   summary: z.string().default(""),
@@ -62,8 +63,11 @@ export const NewScript = z.object({
   on_behalf_of_email: optional(z.string()),
   draft_only: optional(z.boolean()),
   deployment_message: optional(z.string()),
+  codebase: optional(z.string()),
 });
-export type NewScript = z.output<typeof NewScript>;
+export const NewScript = keepingOthers(ScriptFields);
+/** With what runs in place of the content, where a client has bundled it. */
+export type NewScript = z.output<typeof NewScript> & { bundle?: string };
 
 const nullish = <T extends z.ZodType>(schema: T) => schema.nullish();
 
@@ -102,6 +106,7 @@ export const ScriptRecord = z
     has_preprocessor: z.boolean(),
     signature: nullish(SignatureRule),
     on_behalf_of_email: nullish(z.string()),
+    codebase: nullish(z.string()),
     created_by: z.string(),
     created_at: moment,
     archived: z.boolean(),

@@ -11,6 +11,7 @@ import { checkPath } from "../../lib/paths.ts";
 import { insertJob } from "../../queue/driver.ts";
 import type { ParameterBinding } from "../../runner/types.ts";
 import { forgetDraft } from "../drafts/service.ts";
+import { mergeKept } from "../kept.ts";
 import { canRead, requireManage, requireWrite } from "../permissions.ts";
 import { getVariable } from "../variables/service.ts";
 import { retireChildren } from "../workers/children.ts";
@@ -74,10 +75,11 @@ const NOT_READ: ScriptAnalysis = {
   imports: [],
 };
 
-/** What is only a draft may be half written. @throws BadRequest for anything else that cannot be read */
-async function analysisOf({ language, content, draft_only }: NewScript): Promise<ScriptAnalysis> {
+/** What is only a draft may be half written; of what is bundled nothing has to be found any more. @throws BadRequest for anything else that cannot be read */
+async function analysisOf({ language, content, bundle, draft_only }: NewScript): Promise<ScriptAnalysis> {
   try {
-    return await analyseScript(language, content);
+    const analysis = await analyseScript(language, content);
+    return bundle === undefined ? analysis : { ...analysis, packages: undefined, imports: [] };
   } catch (cause) {
     if (draft_only && cause instanceof BadRequest) return NOT_READ;
     throw cause;
@@ -182,6 +184,9 @@ function toRow(
     preprocessor_parameters: signature.preprocessor ? toBindings(signature.preprocessor) : null,
     signature: body.signature ?? null,
     on_behalf_of_email: body.on_behalf_of_email ?? null,
+    codebase: body.codebase ?? null,
+    bundle: body.bundle ?? null,
+    extra: mergeKept(null, body.extra),
     deployment_message: body.deployment_message ?? null,
     created_by: ctx.username,
     created_at: app.clock(),

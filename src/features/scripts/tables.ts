@@ -60,6 +60,12 @@ export const scripts = table(
     /** How a request to its webhooks must be signed; null asks for no signature. */
     signature: json<SignatureRule>("signature"),
     on_behalf_of_email: text("on_behalf_of_email"),
+    /** A digest of the code around it that a client bundled it with. */
+    codebase: text("codebase"),
+    /** The bundle, which runs in place of the content. */
+    bundle: text("bundle"),
+    /** What clients said of it beyond what is known here: given back as it was. */
+    extra: json<Record<string, unknown>>("extra"),
     deployment_message: text("deployment_message"),
     created_by: text("created_by").notNull(),
     created_at: timestamp("created_at").notNull(),

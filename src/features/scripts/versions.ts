@@ -10,7 +10,7 @@ import { perApp } from "../../lib/per-app.ts";
 import type { RunnableLanguage, RunnableVersion } from "../../runner/types.ts";
 import { passwordsOf } from "../jobs/sealed.ts";
 import type { SignatureRule } from "../jobs/signatures.ts";
-import { NotRunnable } from "../permissions.ts";
+import { NotReady, NotRunnable } from "../permissions.ts";
 import { type PinnedImport, type Script, scripts } from "./tables.ts";
 
 /** What running a version needs to know, and nothing else of the row. */
@@ -181,7 +181,7 @@ function notReady(row: Script): NotRunnable {
   const why = row.lock_error_logs
     ? `its dependencies could not be resolved: ${row.lock_error_logs}`
     : "its dependencies are still being resolved";
-  return new NotRunnable(`version ${row.hash} of script ${row.path} cannot run: ${why}`, row);
+  return new NotReady(`version ${row.hash} of script ${row.path} cannot run: ${why}`, row);
 }
 
 export function toRunnable(row: Script): RunnableVersion {
@@ -190,7 +190,7 @@ export function toRunnable(row: Script): RunnableVersion {
     workspace_id: row.workspace_id,
     path: row.path,
     language: (runtimeOf(row.language) ?? row.language) as RunnableLanguage,
-    content: row.content,
+    content: row.bundle ?? row.content,
     lock: row.lock ?? undefined,
     parameters: row.parameters,
     preprocessor_parameters: row.preprocessor_parameters ?? undefined,

@@ -12,7 +12,7 @@ import { withFreshToken } from "../oauth/refresh.ts";
 import { canRead, canWrite, readableBy, requireManage } from "../permissions.ts";
 import { resources } from "../resources/tables.ts";
 import { checkScopes } from "../tokens/scopes.ts";
-import { decryptSecret, encryptSecret, renewing } from "../workspaces/secrets.ts";
+import { encryptSecret, renewing } from "../workspaces/secrets.ts";
 import { maskFor } from "./masked.ts";
 import { type Variable, variables } from "./tables.ts";
 import { rememberTold, wasTold } from "./told.ts";
@@ -92,16 +92,14 @@ export async function getVariable(
 }
 
 /**
- * Sealed for storage. What claims to be sealed already must open with this workspace's key, and is stored as it is,
- * unless the key was exchanged since.
+ * Sealed for storage. What claims to be sealed already is stored as it is, unless the key was exchanged since. What was
+ * sealed elsewhere, with a key that is not here, is kept: it cannot be read until it is set anew.
  */
 async function toStored(ctx: WorkspaceContext, tx: Tx, value: string, options: Options): Promise<string> {
   const { app, caller } = ctx;
   const { workspace_id, email } = caller.member;
   if (!options.already_encrypted) return encryptSecret(app, tx, workspace_id, value);
-  const text = (await renewing(app, tx, workspace_id))(value, email);
-  await decryptSecret(app, tx, workspace_id, text);
-  return text;
+  return (await renewing(app, tx, workspace_id))(value, email);
 }
 
 /** @returns the path it stands at. @throws BadRequest for a bad or taken path, Forbidden */

@@ -1,6 +1,8 @@
 import { z } from "zod";
-import { moment, type Operation, operation, orElse, responds } from "../../http/operation.ts";
+import { moment, type Operation, operation, optional, orElse, responds } from "../../http/operation.ts";
+import { keepingOthers, mergeKept } from "../kept.ts";
 import { triggerOperations, triggerRecord } from "../triggers/kind-operations.ts";
+import { isEnabled, Mode, modeOf } from "../triggers/mode.ts";
 import * as service from "./service.ts";
 import type { WebsocketTrigger } from "./tables.ts";
 
@@ -48,6 +50,7 @@ const WebsocketTriggerRecord = z
     initial_messages: z.array(InitialMessage),
     can_return_message: z.boolean(),
     can_return_error_result: z.boolean(),
+    mode: Mode,
     error: z.string().nullish(),
     server_id: z.string().nullish(),
     last_server_ping: moment.nullish(),
@@ -60,14 +63,13 @@ export const createWebsocketTrigger = operation({
   path: `${base}/create`,
   access: "author",
   summary: "Run a script or flow for each message of a WebSocket elsewhere",
-  body: z.object({
-    ...written,
-    enabled: orElse(z.boolean(), true),
-  }),
+  body: keepingOthers(z.object({ ...written, enabled: optional(z.boolean()), mode: Mode })),
   responds: responds.created("the path it is kept at"),
   audit: { operation: "websocket_triggers.create", action_kind: "Create" },
   run: async (ctx, { body }) => {
-    await service.createTrigger(ctx, body);
+    const { enabled, mode, extra, ...trigger } = body;
+    const row = { ...trigger, extra: mergeKept(null, extra), enabled: isEnabled(enabled, mode) };
+    await service.createTrigger(ctx, row);
     return body.path;
   },
 });
@@ -78,11 +80,13 @@ export const updateWebsocketTrigger = operation({
   path: `${base}/update/{path}`,
   access: "author",
   summary: "Change a WebSocket trigger, which reconnects; its runs act as whoever changed it last",
-  body: z.object(written),
+  body: keepingOthers(z.object({ ...written, mode: Mode })),
   responds: responds.text("the path it is kept at"),
   audit: { operation: "websocket_triggers.update", action_kind: "Update" },
   run: async (ctx, { path, body }) => {
-    await service.updateTrigger(ctx, path, body);
+    const { mode, extra, ...trigger } = body;
+    const enabled = mode && { enabled: isEnabled(undefined, mode) };
+    await service.updateTrigger(ctx, path, { ...trigger, ...enabled, extra: mergeKept(null, extra) });
     return body.path;
   },
 });
@@ -93,7 +97,7 @@ const common = triggerOperations({
   audit: "websocket_triggers",
   store: service.triggers,
   record: WebsocketTriggerRecord,
-  toRecord: (row: WebsocketTrigger) => row,
+  toRecord: ({ extra, ...row }: WebsocketTrigger) => ({ ...extra, ...row, mode: modeOf(row.enabled) }),
 });
 export const {
   setEnabled: setWebsocketTriggerEnabled,

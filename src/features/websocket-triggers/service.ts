@@ -3,7 +3,7 @@ import type { App, WorkspaceContext } from "../../context.ts";
 import { BadRequest } from "../../errors.ts";
 import { checkPath } from "../../lib/paths.ts";
 import { perApp } from "../../lib/per-app.ts";
-import { resolveTarget, type Target, targetAt } from "../jobs/target.ts";
+import { requireTarget, type Target, targetAt } from "../jobs/target.ts";
 import { requireManage, requireWrite } from "../permissions.ts";
 import { TriggerStore, type Written } from "../triggers/store.ts";
 import { type WebsocketTrigger, websocketTriggers } from "./tables.ts";
@@ -36,7 +36,11 @@ export async function createTrigger(
 }
 
 /** Changes a trigger, and where it is kept: whoever listens begins anew. @throws as `createTrigger` */
-export async function updateTrigger(ctx: WorkspaceContext, path: string, body: TriggerBody): Promise<void> {
+export async function updateTrigger(
+  ctx: WorkspaceContext,
+  path: string,
+  body: TriggerBody & { enabled?: boolean },
+): Promise<void> {
   await triggers.getWritable(ctx, path);
   const to = checkPath(body.path);
   if (to !== path) {
@@ -49,14 +53,14 @@ export async function updateTrigger(ctx: WorkspaceContext, path: string, body: T
 
 async function checkBody(ctx: WorkspaceContext, body: TriggerBody): Promise<void> {
   const { script_path, is_flow, url, initial_messages } = body;
-  await resolveTarget(ctx, targetAt(script_path, is_flow));
+  await requireTarget(ctx, targetAt(script_path, is_flow));
   const runnable = runnableOf(url);
-  if (runnable) await resolveTarget(ctx, runnable);
+  if (runnable) await requireTarget(ctx, runnable);
   else checkUrl(url);
   for (const message of initial_messages) {
     if ("raw_message" in message) continue;
     const { path, is_flow: isFlow } = message.runnable_result;
-    await resolveTarget(ctx, targetAt(path, isFlow));
+    await requireTarget(ctx, targetAt(path, isFlow));
   }
 }
 

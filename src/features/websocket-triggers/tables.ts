@@ -32,6 +32,8 @@ export const websocketTriggers = table(
     can_return_message: boolean("can_return_message").notNull(),
     /** So is the error of one that failed. */
     can_return_error_result: boolean("can_return_error_result").notNull(),
+    /** What clients said of it beyond what is known here: given back as it was. */
+    extra: json<Record<string, unknown>>("extra"),
     edited_by: text("edited_by").notNull(),
     edited_at: timestamp("edited_at").notNull(),
     /** Whoever edited it last: its runs act as that person. */

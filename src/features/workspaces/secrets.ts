@@ -11,6 +11,7 @@ import { BadRequest, Internal, NotFound } from "../../errors.ts";
 import { forgottenEverywhere } from "../../events/forgetting.ts";
 import { randomText } from "../../lib/ids.ts";
 import { perApp } from "../../lib/per-app.ts";
+import { unsealForeign } from "./foreign-secrets.ts";
 import { bytesOf, KEY_LENGTH } from "./key-text.ts";
 import { workspaces } from "./tables.ts";
 
@@ -205,15 +206,42 @@ export async function decryptSecret(
   purpose?: string,
 ): Promise<string> {
   const bound = boundTo(workspace_id, purpose);
-  const open = (key: WorkspaceKey | undefined) => key && unseal(key.bytes, text, bound);
+  const opened = await tryKeys(app, db, workspace_id, (key) => unseal(key.bytes, text, bound));
+  if (opened !== undefined) return opened;
+  throw new BadRequest(`the encrypted value cannot be read with the key of workspace ${workspace_id}`);
+}
+
+/**
+ * The plain text of a stored secret, which may have come with the key that another service sealed it with. Undefined:
+ * no key of this workspace opens it.
+ */
+export function openSecret(
+  app: App,
+  db: Reader,
+  workspace_id: string,
+  text: string,
+): Promise<string | undefined> {
+  return tryKeys(app, db, workspace_id, (key) => openedWith(key, text, workspace_id));
+}
+
+function openedWith(key: WorkspaceKey, text: string, workspace_id: string): string | undefined {
+  return text.startsWith(SCHEME) ? unseal(key.bytes, text, workspace_id) : unsealForeign(key.text, text);
+}
+
+/** What `open` makes of the first key that it makes something of: those that are known, then the one that is stored. */
+async function tryKeys(
+  app: App,
+  db: Reader,
+  workspace_id: string,
+  attempt: (key: WorkspaceKey) => string | undefined,
+): Promise<string | undefined> {
+  const open = (key: WorkspaceKey | undefined) => key && attempt(key);
   const known = keysOf(app).get(workspace_id);
   const plain = open(known?.current) ?? open(known?.previous);
   if (plain !== undefined) return plain;
   // Another server may have changed the key, or this transaction follows on the one that did.
   const stored = isTx(db) ? await currentKey(app, db, workspace_id) : await loadKey(app, workspace_id);
-  const opened = open(stored);
-  if (opened !== undefined) return opened;
-  throw new BadRequest(`the encrypted value cannot be read with the key of workspace ${workspace_id}`);
+  return open(stored);
 }
 
 /**
@@ -251,7 +279,10 @@ export function resealed(
   to: { key: WorkspaceKey; workspace_id: string },
   purpose?: string,
 ): string | undefined {
-  const plain = unseal(from.key.bytes, text, boundTo(from.workspace_id, purpose));
+  const plain =
+    purpose === undefined
+      ? openedWith(from.key, text, from.workspace_id)
+      : unseal(from.key.bytes, text, boundTo(from.workspace_id, purpose));
   return plain === undefined ? undefined : seal(to.key.bytes, plain, boundTo(to.workspace_id, purpose));
 }
 

@@ -20,7 +20,7 @@ const PROVIDERS = [
 ] as const;
 const Provider = z.enum(PROVIDERS);
 
-export const AiResource = z.object({
+export const AiResource = z.looseObject({
   /** Path of the resource with the provider's key. */
   path: text,
   provider: Provider,
@@ -95,7 +95,7 @@ export const DefaultScripts = z.looseObject({
 export const ScriptArgs = z.record(z.string(), z.unknown());
 
 /** A handler that schedules have which name none. */
-const DefaultHandler = z.object({
+const DefaultHandler = z.looseObject({
   /** `script/<path>` or `flow/<path>`. */
   path: z.string(),
   extra_args: ScriptArgs.optional(),

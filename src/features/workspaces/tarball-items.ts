@@ -1,9 +1,11 @@
 /** What stands at a path, as the files that existing clients know. Times, authors and places are left out. */
 import { and, asc, eq, getTableColumns } from "drizzle-orm";
 import type { WorkspaceContext } from "../../context.ts";
+import { fileEndingOf } from "../../languages/languages.ts";
 import type { ZipEntry } from "../../lib/zip.ts";
 import { apps, appVersions, rawApps } from "../apps/tables.ts";
 import { flows, flowVersions } from "../flows/tables.ts";
+import { type Kept, unsaidOf } from "../kept.ts";
 import { readableBy } from "../permissions.ts";
 import { listResources } from "../resources/service.ts";
 import { resourceTypes } from "../resources/tables.ts";
@@ -12,27 +14,26 @@ import { type Schedule, schedules } from "../schedules/tables.ts";
 import { isNewest } from "../scripts/readable.ts";
 import { type Script, scripts } from "../scripts/tables.ts";
 import { listVariables, readValue } from "../variables/service.ts";
+import { Unreadable } from "../variables/value.ts";
 import type { TarballOptions } from "./tarball.ts";
 
-/** A file of JSON; a field that is null or undefined is left out of it. */
-export function jsonEntry(name: string, fields: Record<string, unknown>): ZipEntry {
+/**
+ * A file of JSON; a field that is null or undefined is left out of it.
+ * @param kept what clients said of the item that is not known here, or that means the same unsaid
+ */
+export function jsonEntry(name: string, fields: Record<string, unknown>, kept?: Kept | null): ZipEntry {
   const said = Object.entries(fields).filter(([, value]) => value != null);
-  return { name, content: JSON.stringify(Object.fromEntries(said), null, 2) };
+  const content = { ...Object.fromEntries(said), ...unsaidOf(fields, kept) };
+  return { name, content: JSON.stringify(content, null, 2) };
 }
 
 /** What is false unless somebody says so is not said. */
 const orUnsaid = (value: boolean) => value || undefined;
 
-/** By language; `bun` and `deno` are said by whichever is not the default of the folder. */
-const EXTENSIONS: Record<string, string> = {
-  nativets: "fetch.ts",
-  bash: "sh",
-  python3: "py",
-  postgresql: "pg.sql",
-  mysql: "my.sql",
-  sqlite: "sqlite.sql",
-  graphql: "gql",
-};
+/** `bun` and `deno` are said by whichever is not the default of the folder. */
+function extensionOf(language: string, default_ts: "bun" | "deno"): string {
+  return language === default_ts ? "ts" : fileEndingOf(language);
+}
 
 export async function scriptEntries(
   ctx: WorkspaceContext,
@@ -53,15 +54,14 @@ export async function scriptEntries(
       ),
     )
     .orderBy(asc(scripts.path));
-  const typescript = default_ts === "bun" ? "ts" : "bun.ts";
   return rows.flatMap((row) => [
-    { name: `${row.path}.${EXTENSIONS[row.language] ?? typescript}`, content: row.content },
+    { name: `${row.path}.${extensionOf(row.language, default_ts)}`, content: row.content },
     scriptMetadata(row),
   ]);
 }
 
 function scriptMetadata(row: Script): ZipEntry {
-  return jsonEntry(`${row.path}.script.json`, {
+  const fields = {
     summary: row.summary,
     description: row.description,
     schema: row.schema,
@@ -86,7 +86,9 @@ function scriptMetadata(row: Script): ZipEntry {
     isolation: row.isolation === "fresh" ? row.isolation : undefined,
     memory_mb: row.memory_mb ?? undefined,
     signature: row.signature,
-  });
+    codebase: row.codebase,
+  };
+  return jsonEntry(`${row.path}.script.json`, fields, row.extra);
 }
 
 export async function flowEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
@@ -139,10 +141,15 @@ export async function appEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
     .where(and(eq(rawApps.workspace_id, member.workspace_id), readableBy(member, rawApps)))
     .orderBy(asc(rawApps.path));
   return [
-    ...rows.map(({ path, summary, value, policy, custom_path }) => {
+    ...rows.map(({ path, summary, value, policy, custom_path, raw_app }) => {
       // Whoever deploys it elsewhere is who it acts for there.
       const { on_behalf_of: _, on_behalf_of_email: __, ...kept } = policy;
-      return jsonEntry(`${path}.app.json`, { summary, value, policy: kept, custom_path });
+      return jsonEntry(`${path}.${raw_app ? "raw_app" : "app"}.json`, {
+        summary,
+        value,
+        policy: kept,
+        custom_path,
+      });
     }),
     ...bundles.map(({ path, summary, value }) => jsonEntry(`${path}.raw_app.json`, { summary, value })),
   ];
@@ -187,11 +194,19 @@ export async function variableEntries(
   const entries: ZipEntry[] = [];
   for (const row of kept) {
     const { path, is_secret, description, account, is_oauth } = row;
-    const value = plain_secrets ? await readValue(ctx, row) : row.value;
+    const value = plain_secrets ? await plainOr(row.value, readValue(ctx, row)) : row.value;
     const fields = { value, is_secret, description, account, is_oauth: orUnsaid(is_oauth) };
     entries.push(jsonEntry(`${path}.variable.json`, fields));
   }
   return entries;
+}
+
+/** What no key here opens stays sealed as it came. */
+async function plainOr(sealed: string, plain: Promise<string>): Promise<string> {
+  return plain.catch((cause) => {
+    if (cause instanceof Unreadable) return sealed;
+    throw cause;
+  });
 }
 
 export async function scheduleEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
@@ -201,7 +216,7 @@ export async function scheduleEntries(ctx: WorkspaceContext): Promise<ZipEntry[]
     .from(schedules)
     .where(and(eq(schedules.workspace_id, member.workspace_id), readableBy(member, schedules)))
     .orderBy(asc(schedules.path));
-  return rows.map((row) => jsonEntry(`${row.path}.schedule.json`, scheduleFields(row)));
+  return rows.map(({ extra, ...row }) => jsonEntry(`${row.path}.schedule.json`, scheduleFields(row), extra));
 }
 
 /** What is known of a schedule where it is, and not what it is. */
@@ -219,7 +234,7 @@ const OF_THIS_PLACE = new Set<keyof Schedule>([
   "recovered_times",
 ]);
 
-function scheduleFields(row: Schedule): Partial<Schedule> {
+function scheduleFields(row: Omit<Schedule, "extra">): Partial<Schedule> {
   const kept = Object.entries(row).filter(([name]) => !OF_THIS_PLACE.has(name as keyof Schedule));
   return Object.fromEntries(kept);
 }

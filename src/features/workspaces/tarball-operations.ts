@@ -23,6 +23,7 @@ const Options = z.object({
   include_groups: no,
   include_settings: no,
   include_key: no,
+  include_workspace_dependencies: no,
   default_ts: z.enum(["bun", "deno"]).default("bun"),
 });
 

@@ -6,6 +6,8 @@ import { listFolders } from "../folders/service.ts";
 import { listGroups, membersOf } from "../groups/service.ts";
 import { EVERYBODY } from "../permissions.ts";
 import { workspaceWebhook } from "../webhooks/endpoints.ts";
+import { type DependencyLanguage, dependencyFile } from "../workspace-dependencies/files.ts";
+import { listOf } from "../workspace-dependencies/operations.ts";
 import { listMembers } from "./members.ts";
 import { currentKey } from "./secrets.ts";
 import { readSettings } from "./settings.ts";
@@ -17,8 +19,16 @@ export async function folderEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> 
   const rows = await listFolders(ctx);
   return rows
     .filter(({ edited_at }) => edited_at.getTime() > 0)
-    .map(({ name, summary, owners, extra_perms }) =>
-      jsonEntry(`f/${name}/folder.meta.json`, { summary, display_name: name, owners, extra_perms }),
+    .map(({ name, summary, display_name, owners, owners_implied, extra_perms, extra }) =>
+      jsonEntry(
+        `f/${name}/folder.meta.json`,
+        {
+          summary,
+          display_name: display_name ?? name,
+          ...(!owners_implied && { owners, extra_perms }),
+        },
+        extra,
+      ),
     );
 }
 
@@ -75,6 +85,14 @@ export async function settingsEntries(ctx: WorkspaceContext): Promise<ZipEntry[]
     name: row?.name,
   };
   return [{ name: "settings.json", content: JSON.stringify(fields, null, 2) }];
+}
+
+export async function dependencyEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
+  const rows = await listOf(ctx);
+  return rows.map(({ language, name, content }) => ({
+    name: dependencyFile(language as DependencyLanguage, name),
+    content,
+  }));
 }
 
 const KEY_READ = { operation: "workspaces.get_encryption_key", action_kind: "Execute" } as const;

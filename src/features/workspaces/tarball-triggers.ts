@@ -3,9 +3,22 @@ import { and, asc, eq } from "drizzle-orm";
 import type { WorkspaceContext } from "../../context.ts";
 import type { ZipEntry } from "../../lib/zip.ts";
 import { httpTriggers } from "../http-triggers/tables.ts";
+import type { Kept } from "../kept.ts";
 import { readableBy } from "../permissions.ts";
+import { modeOf } from "../triggers/mode.ts";
 import { websocketTriggers } from "../websocket-triggers/tables.ts";
 import { jsonEntry } from "./tarball-items.ts";
+
+/** Whether it is switched on is said as it was said when it came: by a word, or by yes or no. */
+function triggerEntry(
+  kind: string,
+  row: { path: string; enabled: boolean; extra: Kept | null },
+  fields: Kept,
+): ZipEntry {
+  const { mode, enabled: _, ...kept } = row.extra ?? {};
+  const switched = mode === undefined ? { enabled: row.enabled } : { mode: modeOf(row.enabled) };
+  return jsonEntry(`${row.path}.${kind}.json`, { ...fields, ...switched }, kept);
+}
 
 export async function httpTriggerEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
   const { member } = ctx.caller;
@@ -15,7 +28,7 @@ export async function httpTriggerEntries(ctx: WorkspaceContext): Promise<ZipEntr
     .where(and(eq(httpTriggers.workspace_id, member.workspace_id), readableBy(member, httpTriggers)))
     .orderBy(asc(httpTriggers.path));
   return rows.map((row) =>
-    jsonEntry(`${row.path}.http_trigger.json`, {
+    triggerEntry("http_trigger", row, {
       summary: row.summary,
       description: row.description,
       route_path: row.route_path,
@@ -23,7 +36,6 @@ export async function httpTriggerEntries(ctx: WorkspaceContext): Promise<ZipEntr
       http_method: row.http_method,
       script_path: row.script_path,
       is_flow: row.is_flow,
-      enabled: row.enabled,
       request_type: row.request_type,
       authentication_method: row.authentication_method,
       authentication_resource_path: row.authentication_resource_path,
@@ -32,6 +44,7 @@ export async function httpTriggerEntries(ctx: WorkspaceContext): Promise<ZipEntr
       wrap_body: row.wrap_body,
       is_static_website: row.is_static_website,
       static_asset_config: row.static_asset_config,
+      retry: row.retry,
     }),
   );
 }
@@ -46,13 +59,12 @@ export async function websocketTriggerEntries(ctx: WorkspaceContext): Promise<Zi
     )
     .orderBy(asc(websocketTriggers.path));
   return rows.map((row) =>
-    jsonEntry(`${row.path}.websocket_trigger.json`, {
+    triggerEntry("websocket_trigger", row, {
       summary: row.summary,
       script_path: row.script_path,
       is_flow: row.is_flow,
       url: row.url,
       url_runnable_args: row.url_runnable_args,
-      enabled: row.enabled,
       filters: row.filters,
       initial_messages: row.initial_messages,
       can_return_message: row.can_return_message,

@@ -20,6 +20,7 @@ export interface TarballOptions {
   include_groups: boolean;
   include_settings: boolean;
   include_key: boolean;
+  include_workspace_dependencies: boolean;
   /** The language that a file which ends in `.ts` alone is in. */
   default_ts: "bun" | "deno";
 }
@@ -49,6 +50,11 @@ const SECTIONS: readonly Section[] = [
     domain: "websocket_triggers",
     wanted: (o) => o.include_triggers,
     entries: triggers.websocketTriggerEntries,
+  },
+  {
+    domain: "workspace_dependencies",
+    wanted: (o) => o.include_workspace_dependencies,
+    entries: places.dependencyEntries,
   },
   { domain: "users", wanted: (o) => o.include_users, entries: places.userEntries },
   { domain: "groups", wanted: (o) => o.include_groups, entries: places.groupEntries },

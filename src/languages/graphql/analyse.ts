@@ -16,7 +16,6 @@ const VARIABLE =
 /** The arguments are the variables of the operation (GraphQL §2.10), and the resource that says where to ask. */
 export function analyseGraphql(content: string): ScriptAnalysis {
   const text = withoutComments(content);
-  if (text.trim() === "") throw new SyntaxFault(1, 1, "there is no operation");
   const api = databaseParameter(content, {
     name: "api",
     schema: { type: "object", format: "resource-graphql" },

@@ -27,15 +27,12 @@ export function analyseSql(content: string, dialect: Dialect): ScriptAnalysis {
 }
 
 function statementsOf(content: string, dialect: Dialect): Statement[] {
-  let statements: Statement[];
   try {
-    statements = splitStatements(content, dialect);
+    return splitStatements(content, dialect);
   } catch (cause) {
     if (cause instanceof StatementFault) throw new SyntaxFault(cause.line, 1, cause.message);
     throw cause;
   }
-  if (statements.length === 0) throw new SyntaxFault(1, 1, "there is no statement");
-  return statements;
 }
 
 /** A placeholder nobody declared would be filled with nothing. */

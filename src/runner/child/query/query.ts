@@ -61,6 +61,7 @@ export function resourceOf(value: unknown, name: string, type: string): Record<s
 
 /** Which rows of which statements are the result. */
 export function chosenRows(source: string, rows: unknown[][]): unknown {
+  if (rows.length === 0) throw new QueryError("there is no statement to run");
   const chosen =
     /^\s*(?:--|#)\s*result_collection\s*=\s*(\w+)\s*$/m.exec(source)?.[1] ?? "last_statement_all_rows";
   const match = /^(last|all)_statements?_(all_rows|first_row)(_scalar)?$/.exec(chosen);
