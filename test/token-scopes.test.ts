@@ -28,6 +28,8 @@ const OWN_DOMAINS: Record<string, string> = {
 
 /** Where the first word of a path is not the noun. */
 const NOUNS: Record<string, string> = {
+  // Lists of packages belong to the workspace as its settings do.
+  workspace_dependencies: "workspaces",
   job_metrics: "jobs",
   job_u: "jobs",
   approve: "jobs",

@@ -31,6 +31,7 @@ test("an app is stored, read, changed in versions, listed and deleted", async ()
     policy: { ...policy, on_behalf_of: "u/admin", on_behalf_of_email: "admin_acme@example.org" },
     execution_mode: "viewer",
     extra_perms: {},
+    raw_app: false,
     custom_path: null,
     draft_only: false,
   });

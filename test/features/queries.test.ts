@@ -412,7 +412,6 @@ test.each([
   ["mysql", "SELECT :name", 1, ":name is not declared: add a line `-- :name (type)`"],
   ["mysql", "SELECT ?", 1, "? is not declared"],
   ["sqlite", "SELECT /* never", 1, "does not end"],
-  ["graphql", "# nothing", 1, "no operation"],
 ])("a script in %s that cannot be read is refused by line: %s", async (language, content, line, message) => {
   const answer = await ask("POST", "/w/acme/scripts/create", { path: "u/admin/bad", content, language });
   expect(answer.status).toBe(400);

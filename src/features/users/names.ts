@@ -17,6 +17,7 @@ import { scriptImports, scripts } from "../scripts/tables.ts";
 import { variables } from "../variables/tables.ts";
 import { webhookEndpoints } from "../webhooks/tables.ts";
 import { websocketTriggers } from "../websocket-triggers/tables.ts";
+import { workspaceDependencies } from "../workspace-dependencies/tables.ts";
 import { workspaceSettings } from "../workspaces/tables.ts";
 import type { Follow } from "./moved-paths.ts";
 
@@ -65,6 +66,7 @@ const MADE_BY: AnyColumn[] = [
   webhookEndpoints.created_by,
   folders.created_by,
   inputs.created_by,
+  workspaceDependencies.created_by,
 ];
 
 /** JSON that mentions paths: where it stands, what tells its rows apart, and how it is read. */

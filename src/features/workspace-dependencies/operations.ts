@@ -12,6 +12,10 @@ import { type WorkspaceDependencies, workspaceDependencies } from "./tables.ts";
 
 const base = "/w/{workspace}/workspace_dependencies" as const;
 
+/** They belong to the workspace as its settings do. */
+const reads = { domain: "workspaces", action: "read" } as const;
+const writes = { domain: "workspaces", action: "write" } as const;
+
 const language = z.enum(Object.keys(DEPENDENCY_FILES) as [DependencyLanguage, ...DependencyLanguage[]]);
 const name = z.string().regex(/^[\w-]{1,100}$/, "must have 1 to 100 letters, digits, _ and -");
 const named = z.object({ name: optional(name) });
@@ -63,6 +67,7 @@ const createWorkspaceDependencies = operation({
   method: "POST",
   path: `${base}/create`,
   access: "admin",
+  scope: writes,
   summary: "Keep a list of packages for the workspace, in place of the one before",
   body: z.object({
     language,
@@ -99,6 +104,7 @@ const getLatestWorkspaceDependencies = operation({
   method: "GET",
   path: `${base}/get_latest/{language}`,
   access: "member",
+  scope: reads,
   summary: "Read a list of packages of the workspace; without `name` the default one of the language",
   query: named,
   responds: responds.json(Dependencies),
@@ -117,6 +123,7 @@ const listWorkspaceDependencies = operation({
   method: "GET",
   path: `${base}/list`,
   access: "member",
+  scope: reads,
   summary: "List the lists of packages of the workspace",
   responds: responds.json(z.array(Dependencies)),
   run: async (ctx) => (await listOf(ctx)).map(toRecord),
@@ -125,6 +132,7 @@ const listWorkspaceDependencies = operation({
 const removal = {
   method: "POST",
   access: "admin",
+  scope: writes,
   query: named,
   responds: responds.text("confirmation"),
   audit: { operation: "workspace_dependencies.delete", action_kind: "Delete" },

@@ -52,7 +52,7 @@ const SECTIONS: readonly Section[] = [
     entries: triggers.websocketTriggerEntries,
   },
   {
-    domain: "workspace_dependencies",
+    domain: "workspaces",
     wanted: (o) => o.include_workspace_dependencies,
     entries: places.dependencyEntries,
   },
