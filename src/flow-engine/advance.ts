@@ -5,7 +5,13 @@ import { approvalOf, sleepOf, suspend, waitFor } from "./pause.ts";
 import { retryDelay } from "./retry.ts";
 import type { ModuleState, Move, ResultRef } from "./state.ts";
 import type { FlowModule, StopCondition } from "./types.ts";
-import { holds, tried } from "./values.ts";
+import { holds, innerError, tried } from "./values.ts";
+
+/** The error value of what failed, and where its result is found when that is another one: a list that has the error in it. */
+export interface Failed {
+  error: unknown;
+  result?: ResultRef | undefined;
+}
 
 /** Of the tries that failed, the newest are told: many tries would otherwise make a long state. */
 const MAX_FAILED_RETRIES = 100;
@@ -46,7 +52,7 @@ export async function begin(move: Move): Promise<void> {
     if (await isSkipped(move, place)) return { skipped: true };
     return { result: await launch(move, place) };
   });
-  if ("error" in begun) return failed(move, place, begun.error);
+  if ("error" in begun) return failed(move, place, begun);
   if (begun.value.skipped) return skip(move, own);
   if (begun.value.result) await succeeded(move, place, begun.value.result);
 }
@@ -74,7 +80,7 @@ export async function succeeded(move: Move, place: Place, result: ResultRef, tex
   if (kind === "preprocessor" && !text?.startsWith("{")) {
     const message = `it must return an object, the flow's input, and returned ${text?.slice(0, 100)}`;
     const error = { name: "InvalidPreprocessorResult", message, step_id: module.id };
-    return failedForGood(move, place, { error });
+    return failedForGood(move, place, { error: { error } });
   }
   own.type = "Success";
   own.result = result;
@@ -94,7 +100,7 @@ async function completed(move: Move, place: Place, result: ResultRef): Promise<v
     if (stop || !module.suspend) return { stop };
     return { approval: await approvalOf(move, module.suspend, { result }) };
   });
-  if ("error" in asked) return failedForGood(move, place, asked.error);
+  if ("error" in asked) return failedForGood(move, place, asked);
   const { stop, approval } = asked.value;
   if (stop) return stopHere(move, place, stop, result);
   tellEarly(move, own);
@@ -129,10 +135,10 @@ async function stopHere(move: Move, place: Place, stop: StopCondition, result: R
   const error = { error: { name: "StoppedEarly", message: error_message, step_id: place.module.id } };
   place.own.type = "Failure";
   place.own.result = { value: error };
-  await giveUp(move, error);
+  await giveUp(move, { error });
 }
 
-/** A condition in the branch that was chosen stopped it, and with it this frame: the branch is the flow's own way. */
+/** A condition in a branch stopped it, and with it this frame: branches are the flow's own way. */
 export function stoppedInside(
   move: Move,
   place: Place,
@@ -151,7 +157,7 @@ export async function goOn(move: Move, place: Place): Promise<void> {
   const seconds = await tried(move, place.module.id, () =>
     sleepOf(move, place.module, result ? { result } : {}),
   );
-  if ("error" in seconds) return failedForGood(move, place, seconds.error);
+  if ("error" in seconds) return failedForGood(move, place, seconds);
   if (seconds.value > 0) return waitFor(move, "sleep", seconds.value);
   await enter(move, state.step + 1);
 }
@@ -160,15 +166,15 @@ export async function goOn(move: Move, place: Place): Promise<void> {
  * A module has failed: is it tried again, is the failure its result, or does the flow fail?
  * @param job the job that failed, if it came to that
  */
-export async function failed(move: Move, place: Place, error: unknown, job?: string): Promise<void> {
+export async function failed(move: Move, place: Place, failure: Failed, job?: string): Promise<void> {
   const { state } = move;
   const { module, own } = place;
-  if (!module.retry) return failedForGood(move, place, error);
+  if (!module.retry) return failedForGood(move, place, failure);
   const { retry } = module;
   const tries = state.fail_count ?? 0;
-  const delay = await tried(move, module.id, () => retryDelay(move, retry, tries, error));
-  if ("error" in delay) return failedForGood(move, place, delay.error);
-  if (delay.value === undefined) return failedForGood(move, place, error);
+  const delay = await tried(move, module.id, () => retryDelay(move, retry, tries, failure));
+  if ("error" in delay) return failedForGood(move, place, delay);
+  if (delay.value === undefined) return failedForGood(move, place, failure);
   state.fail_count = tries + 1;
   if (job !== undefined) {
     own.failed_retries = [...(own.failed_retries ?? []), job].slice(-MAX_FAILED_RETRIES);
@@ -180,17 +186,17 @@ export async function failed(move: Move, place: Place, error: unknown, job?: str
 export async function failedForGood(
   move: Move,
   place: Place,
-  error: unknown,
+  failure: Failed,
   canceled = false,
 ): Promise<void> {
   const { state } = move;
   const { kind, module, own } = place;
   own.type = "Failure";
-  own.result = { value: error };
+  own.result = resultOf(failure);
   const goes_on = kind === "step" && module.continue_on_error;
   if (canceled && !goes_on) state.canceled = true;
   if (kind === "failure") return end(move, "failure", own.result);
-  if (!goes_on) return giveUp(move, error);
+  if (!goes_on) return giveUp(move, failure);
   state.previous = own.result;
   delete state.resumed;
   tellEarly(move, own);
@@ -198,13 +204,19 @@ export async function failedForGood(
 }
 
 /** The flow fails: its failure module, if there is one, has the last word. */
-export async function giveUp(move: Move, error: unknown): Promise<void> {
+export async function giveUp(move: Move, failure: Failed): Promise<void> {
   const { frame, state } = move;
-  if (!frame.failure_module) return end(move, "failure", { value: error });
+  const result = resultOf(failure);
+  if (!frame.failure_module) return end(move, "failure", result);
   state.failure = { id: frame.failure_module.id, type: "InProgress" };
-  state.previous = { value: error };
+  state.previous = result;
+  state.error = innerError(failure.error);
   delete state.fail_count;
   await begin(move);
+}
+
+function resultOf({ error, result }: Failed): ResultRef {
+  return result ?? { value: error };
 }
 
 function tellEarly({ frame, steps }: Move, { id, result }: ModuleState): void {

@@ -1,5 +1,5 @@
 /** Iterations of a loop and branches that all run: which may begin, and what the end of one means for the others. */
-import type { Body, Failure, FrameEvent, Iter, ModuleState, Move, ResultRef } from "./state.ts";
+import type { Body, Failure, FrameEvent, Iter, Many, ModuleState, Move, ResultRef } from "./state.ts";
 import type { FlowModule, FlowModuleValue } from "./types.ts";
 import { argsOf, errorValue, evaluated, fault, holds, numberOf, tried } from "./values.ts";
 
@@ -9,7 +9,9 @@ const MOST_AT_ONCE = 1_000;
 export type ChildEvent = Extract<FrameEvent, { type: "child" }>;
 
 /** How the module as a whole has ended. */
-export type Verdict = { result: ResultRef } | { failed: Failure };
+export type Verdict =
+  | { result: ResultRef; stopped?: "success" | "skipped" }
+  | { failed: Failure; result?: ResultRef };
 
 export function isGood({ status }: ChildEvent): boolean {
   return status === "success" || status === "skipped";
@@ -23,6 +25,11 @@ export function wasCanceled({ status, canceled }: ChildEvent): boolean {
 /** A loop whose iterations come one after the other can be left between two of them. */
 export function isSequentialLoop(value: FlowModuleValue): boolean {
   return value.type === "whileloopflow" || (value.type === "forloopflow" && !value.parallel);
+}
+
+/** One after the other: the first failure is the last one to begin. Of what runs at once, all run to their end. */
+function runsInOrder(value: FlowModuleValue): boolean {
+  return value.type === "branchall" ? !value.parallel : isSequentialLoop(value);
 }
 
 /** @returns the module's result when there is nothing to run. @throws what an expression throws */
@@ -125,35 +132,54 @@ export async function oneEnded(
   own: ModuleState,
   event: ChildEvent,
 ): Promise<Verdict | undefined> {
+  const { value } = module;
   const many = own.many!;
-  const { job, index } = event;
-  delete many.running[index!];
-  if (!isGood(event) && !skipsFailure(module.value, index!)) {
+  const { job } = event;
+  const index = event.index!;
+  delete many.running[index];
+  if (!isGood(event) && !skipsFailure(value, index)) {
     const canceled = wasCanceled(event);
-    fail(move, own, { job, error: errorOf(module, event), final: canceled, canceled });
+    fail(many, { index, job, error: errorOf(module, event), final: canceled, canceled });
+    if (runsInOrder(value)) many.stopping = true;
   } else if (!many.stopping) {
     const leaves = await tried(move, module.id, () => leavesLoop(move, module, event));
-    if ("error" in leaves) fail(move, own, { job, error: leaves.error, final: true });
-    else if (leaves.value) many.stopping = true;
+    if ("error" in leaves) fail(many, { index, job, error: leaves.error, final: true, own: true });
+    if ("error" in leaves || leaves.value) many.stopping = true;
   }
+  if (value.type === "branchall" && event.stopped) stop(many, value, event);
   if (!many.stopping) await launchNext(move, module, own);
   if (Object.keys(many.running).length > 0) return undefined;
-  const { failed } = many;
+  const { failed, stopped, started: count } = many;
   delete many.failed;
-  if (failed) return { failed };
-  return { result: { gather: module.id, of: move.env.frame, count: many.started } };
+  delete many.stopped;
+  const all = { gather: module.id, of: move.env.frame, count };
+  if (!failed) return { result: all, ...(stopped ? { stopped: stopped.status } : {}) };
+  if (failed.own) return { failed };
+  const but = Array.from({ length: count }, (_, at) => at).filter((at) => skipsFailure(value, at));
+  return { failed, result: { ...all, failures: { step: leafId(module), but } } };
 }
 
 function errorOf(module: FlowModule, event: ChildEvent): unknown {
-  return errorValue(event.result, onlyLeaf(module)?.id ?? module.id);
+  return errorValue(event.result, leafId(module));
 }
 
-/** The first failure ends the module: what runs beside it is stopped. */
-function fail(move: Move, { id, many }: ModuleState, failure: Failure): void {
-  if (!many || many.failed) return;
-  many.failed = failure;
-  many.stopping = true;
-  if (Object.keys(many.running).length > 0) move.steps.push({ type: "cancel", module: id });
+/** Which step the error of an iteration or a branch is said to be of, unless it says so itself. */
+function leafId(module: FlowModule): string {
+  return onlyLeaf(module)?.id ?? module.id;
+}
+
+function fail(many: Many, failure: Failure): void {
+  const { failed = failure } = many;
+  const counts = failure.index < failed.index ? failure : failed;
+  const canceled = Boolean(failed.canceled || failure.canceled);
+  many.failed = { ...counts, final: failed.final || failure.final, canceled };
+}
+
+/** A condition in a branch stops the flow: branches that have not begun do not begin. */
+function stop(many: Many, value: FlowModuleValue, { index, status }: ChildEvent): void {
+  if (runsInOrder(value)) many.stopping = true;
+  if (many.stopped && many.stopped.index < index!) return;
+  many.stopped = { index: index!, status: status === "skipped" ? "skipped" : "success" };
 }
 
 function skipsFailure(value: FlowModuleValue, index: number): boolean {

@@ -2,7 +2,7 @@
 import { launchMany } from "./iterations.ts";
 import type { Body, Extra, ModuleState, Move, ResultRef } from "./state.ts";
 import type { BranchOne, FlowModule, ForLoop } from "./types.ts";
-import { argsOf, evaluated, fault, holds, innerError, numberOf, transformed } from "./values.ts";
+import { argsOf, evaluated, fault, holds, numberOf, transformed } from "./values.ts";
 
 /** The module that runs, and as what. */
 export interface Place {
@@ -60,8 +60,7 @@ async function leafArgs(
 }
 
 function failureScope({ state }: Move): Extra {
-  const { previous } = state;
-  return previous && "value" in previous ? { error: innerError(previous.value) } : {};
+  return "error" in state ? { error: state.error } : {};
 }
 
 async function run(move: Move, own: ModuleState, leaf: FlowModule, args: unknown): Promise<undefined> {

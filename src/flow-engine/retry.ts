@@ -1,3 +1,4 @@
+import type { Failed } from "./advance.ts";
 import type { Move } from "./state.ts";
 import type { Retry } from "./types.ts";
 import { holds, innerError } from "./values.ts";
@@ -16,13 +17,13 @@ export async function retryDelay(
   move: Move,
   retry: Retry,
   tries: number,
-  error: unknown,
+  { error, result }: Failed,
 ): Promise<number | undefined> {
   const constant = retry.constant?.attempts ?? 0;
   const exponential = retry.exponential;
   if (tries >= constant + (exponential?.attempts ?? 0)) return undefined;
   if (retry.retry_if) {
-    const extra = { result: { value: error }, error: innerError(error) };
+    const extra = { result: result ?? { value: error }, error: innerError(error) };
     if (!(await holds(move, "retry_if", retry.retry_if.expr, extra))) return undefined;
   }
   if (tries < constant) return retry.constant!.seconds;

@@ -6,9 +6,10 @@ export type ResultRef =
   | { job: string }
   /**
    * The results of a module's iterations or branches, `count` of them by index: of the children of the frame `of`, the
-   * newest at each index, since a module that was tried again has older ones. Null where it failed, or there is none.
+   * newest at each index, since a module that was tried again has older ones. Null where there is none, or it failed;
+   * with `failures` its error value, as one of the step `step`, unless its index is in `but`.
    */
-  | { gather: string; of: string; count: number }
+  | { gather: string; of: string; count: number; failures?: { step: string; but: number[] } }
   | { value: unknown };
 
 /** Iterations of a loop, or branches that all run. */
@@ -20,18 +21,26 @@ export interface Many {
   started: number;
   /** Jobs of those that run, by index. */
   running: Record<string, string>;
-  /** No more begin: a condition said stop, or one failed. It ends once what runs has ended. */
+  /** No more begin: a condition said stop, or one of those that run in order failed. */
   stopping?: boolean;
   failed?: Failure;
+  /** The first branch in which a condition stopped the flow, and as what it is to end. */
+  stopped?: { index: number; status: "success" | "skipped" };
 }
 
-/** The first failure that was not to be skipped. What is final does not get better when it is tried again. */
+/**
+ * The failure that counts: of those that were not to be skipped the one with the lowest index. It is final, which does not
+ * get better when it is tried again, when any of them is.
+ */
 export interface Failure {
+  index: number;
   job: string;
   error: unknown;
   final: boolean;
   /** Somebody canceled what failed. */
   canceled?: boolean;
+  /** The loop itself failed: not the list of its iterations, but the error is its result. */
+  own?: boolean;
 }
 
 export interface ModuleState {
@@ -68,8 +77,10 @@ export interface FrameState {
   modules: ModuleState[];
   failure?: ModuleState;
   preprocessor?: ModuleState;
-  /** Result of the module that ran last; none: the frame's own input stands for it. For the failure module, the error. */
+  /** Result of the module that ran last; none: the frame's own input stands for it. For the failure module, that of the one that failed. */
   previous?: ResultRef;
+  /** What the failure module knows as `error`. */
+  error?: unknown;
   waits?: Wait;
   /** Failures so far of the module that runs. */
   fail_count?: number;
@@ -151,8 +162,6 @@ export type Step =
     }
   /** Keep what a loop goes over, in place of what was kept for it before. */
   | { type: "items"; module: string; items: unknown[] }
-  /** Stop what still runs of a module. Each is awaited: it is to end, whatever its status. */
-  | { type: "cancel"; module: string }
   /** The preprocessor's result is the flow's input from here on; then `start` again. */
   | { type: "input"; result: ResultRef }
   /** Where the state waits for something else or nothing any more, an earlier `wake` is void. */

@@ -30,7 +30,7 @@ import type {
   ResultRef,
   Transition,
 } from "./state.ts";
-import { errorValue, holds, tried } from "./values.ts";
+import { errorValue, holds, isList, tried } from "./values.ts";
 
 /** The beginning of a frame that a step asks for. */
 export function initialState({
@@ -92,7 +92,7 @@ async function start(move: Move, skipsPreprocessor: boolean): Promise<void> {
   if (frame.skip_expr !== undefined) {
     const { skip_expr } = frame;
     const skips = await tried(move, undefined, () => holds(move, "skip_expr", skip_expr));
-    if ("error" in skips) return giveUp(move, skips.error);
+    if ("error" in skips) return giveUp(move, skips);
     if (skips.value) return end(move, "skipped", { value: null });
   }
   await enter(move, state.step);
@@ -106,7 +106,7 @@ async function startWithFault(move: Move): Promise<void> {
   const own: ModuleState = { id: module.id, type: "InProgress" };
   delete state.fault;
   state.modules[0] = own;
-  await failed(move, { kind: "step", module, own }, fault);
+  await failed(move, { kind: "step", module, own }, { error: fault });
 }
 
 async function childEnded(move: Move, event: ChildEvent): Promise<void> {
@@ -117,16 +117,21 @@ async function childEnded(move: Move, event: ChildEvent): Promise<void> {
     if (own.many.running[event.index!] !== event.job) return;
     const verdict = await oneEnded(move, module, own, event);
     if (!verdict) return;
-    if ("result" in verdict) return succeeded(move, place, verdict.result);
+    if (!("failed" in verdict)) {
+      const { result, stopped } = verdict;
+      return stopped ? stoppedInside(move, place, stopped, result) : succeeded(move, place, result);
+    }
     const { error, job, final, canceled } = verdict.failed;
-    return final ? failedForGood(move, place, error, canceled) : failed(move, place, error, job);
+    const failure = { error, result: verdict.result };
+    return final ? failedForGood(move, place, failure, canceled) : failed(move, place, failure, job);
   }
   if (own.job !== event.job) return;
   const result = { job: event.job };
   if (!isGood(event)) {
     const error = errorValue(event.result, module.id);
-    if (wasCanceled(event)) return failedForGood(move, place, error, true);
-    return failed(move, place, error, event.job);
+    const failure = isList(event.result) ? { error, result } : { error };
+    if (wasCanceled(event)) return failedForGood(move, place, failure, true);
+    return failed(move, place, failure, event.job);
   }
   if (event.stopped && module.value.type === "branchone") {
     return stoppedInside(move, place, event.status === "skipped" ? "skipped" : "success", result);
@@ -182,5 +187,5 @@ async function refused(move: Move, name: string, why: string): Promise<void> {
   }
   own.type = "Failure";
   own.result = { value: error };
-  await giveUp(move, error);
+  await giveUp(move, { error });
 }

@@ -94,17 +94,31 @@ export async function tried<T>(
 
 /**
  * The error value of a failed job, with the innermost step it comes from. A result that says itself that it is a failure
- * keeps its other keys: they are for whoever waits for the flow.
+ * keeps its other keys: they are for whoever waits for the flow. Of the list that a failed loop leaves, its first error.
  * @param result JSON text
  */
 export function errorValue(result: string, step_id: string): unknown {
-  const value: unknown = parseJson(result);
+  return errorIn(parseJson(result), step_id);
+}
+
+function errorIn(value: unknown, step_id: string): unknown {
+  const inner = Array.isArray(value) ? value.find(hasError) : undefined;
+  if (inner !== undefined) return errorIn(inner, step_id);
   if (!isJsonObject(value)) return { error: { ...UNKNOWN, step_id, result: value } };
   if (isJsonObject(value.error)) {
     return { ...value, error: { ...value.error, step_id: value.error.step_id ?? step_id } };
   }
   const said = control(value, "failure");
   return { ...value, error: { ...UNKNOWN, ...(typeof said === "string" ? { message: said } : {}), step_id } };
+}
+
+/** What a loop or branches leave that failed: results and error values. @param result JSON text */
+export function isList(result: string): boolean {
+  return result.startsWith("[");
+}
+
+function hasError(value: unknown): boolean {
+  return Array.isArray(value) ? value.some(hasError) : isJsonObject(value) && isJsonObject(value.error);
 }
 
 const UNKNOWN = { name: "Error", message: "the step failed" };

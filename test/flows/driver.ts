@@ -17,6 +17,7 @@ import type {
   Step,
 } from "../../src/flow-engine/state.ts";
 import { initialState, transition } from "../../src/flow-engine/transition.ts";
+import { errorValue } from "../../src/flow-engine/values.ts";
 import { frameLabel, leafLabel, lineOf, pathOf } from "./trace.ts";
 
 export interface Outcome {
@@ -176,11 +177,6 @@ export class FlowRun {
       case "items":
         run.items.set(step.module, step.items);
         return;
-      case "cancel":
-        for (const job of this.jobs.values()) {
-          if (job.parent === run && job.module === step.module && !job.ended) this.cancel(job);
-        }
-        return;
       case "input":
         run.input = this.resolve(step.result) as Record<string, unknown>;
         return this.tell(run, { type: "start" });
@@ -242,7 +238,12 @@ export class FlowRun {
     if ("job" in ref) return this.jobs.get(ref.job)!.ended!.result;
     return Array.from({ length: ref.count }, (_, index) => {
       const ended = this.#newest.get(`${ref.of}/${ref.gather}/${index}`)?.ended;
-      return ended && ["success", "skipped"].includes(ended.status) ? ended.result : null;
+      if (ended && ["success", "skipped"].includes(ended.status)) return ended.result;
+      const { failures } = ref;
+      if (!ended || !failures || failures.but.includes(index)) return null;
+      return Array.isArray(ended.result)
+        ? ended.result
+        : errorValue(JSON.stringify(ended.result), failures.step);
     });
   }
 
@@ -275,7 +276,7 @@ export class FlowRun {
       flow_input,
       results,
       previous_result: previous ? this.resolve(previous) : flow_input,
-      result: result && this.resolve(result),
+      result: result ? this.resolve(result) : previous ? this.resolve(previous) : flow_input,
       error,
       resume: resumed?.refused ?? resumes.at(-1),
       resumes,

@@ -14,11 +14,11 @@ export interface World {
 
 /**
  * Of a module, or of a list of them. A failure that is `final` is not tried again, or not continued; one that is
- * `canceled` is final for all tries around it.
+ * `canceled` is final for all tries around it. What failed in many parts has a list for its result, not the error alone.
  */
 type Ended =
   | { is: "success" | "skipped"; value: unknown; stopped?: boolean }
-  | { is: "failure"; error: unknown; final?: boolean; canceled?: boolean };
+  | { is: "failure"; error: unknown; result?: unknown; final?: boolean; canceled?: boolean };
 
 /** Where a list of modules stands: the indices of the iterations around it, and how often those were tried. */
 interface Place {
@@ -27,8 +27,6 @@ interface Place {
 }
 
 export class Oracle {
-  /** Two failed at once: which error is told depends on the order, and maybe whether it is tried again. */
-  unsureOf = { error: false, status: false };
   #world: World;
 
   constructor(world: World) {
@@ -38,7 +36,7 @@ export class Oracle {
   flow(modules: FlowModule[], failure?: FlowModule): { status: string; result: unknown } {
     const ended = this.#list(modules, { path: [], tries: "" }, undefined);
     if (ended.is !== "failure") return { status: ended.is, result: ended.value };
-    if (!failure) return { status: "failure", result: ended.error };
+    if (!failure) return { status: "failure", result: resultOf(ended) };
     const handled = this.#leaf(failure, { path: [], tries: ".0" });
     return { status: "failure", result: handled.is === "failure" ? handled.error : handled.value };
   }
@@ -60,7 +58,7 @@ export class Oracle {
     const given = this.#tries(module, place, before);
     const ended = given.is === "success" && !given.stopped ? this.#after(module, place, given.value) : given;
     if (ended.is !== "failure" || !module.continue_on_error || ended.final) return ended;
-    return { is: "success", value: ended.error };
+    return { is: "success", value: resultOf(ended) };
   }
 
   #tries(module: FlowModule, place: Place, before: unknown): Ended {
@@ -75,9 +73,7 @@ export class Oracle {
       });
       if (ended.is !== "failure") return ended;
       // Final is final for tries only: the error may still become the result.
-      const { error, canceled } = ended;
-      if (ended.final || tried >= attempts)
-        return { is: "failure", error, ...(canceled ? { canceled } : {}) };
+      if (ended.final || tried >= attempts) return { ...ended, final: false };
     }
   }
 
@@ -124,9 +120,16 @@ export class Oracle {
         return notFinal(this.#list(chosen?.modules ?? value.default, place, before));
       }
       case "branchall": {
-        const ended = value.branches.map(({ modules }) => notFinal(this.#list(modules, place, before)));
-        const skips = (index: number) => value.branches[index]?.skip_failure ?? false;
-        return value.parallel ? this.#atOnce(ended, skips) : inOrder(ended, skips);
+        const ended: Ended[] = [];
+        for (const { modules, skip_failure } of value.branches) {
+          const one = notFinal(this.#list(modules, place, before));
+          ended.push(one);
+          const isLast = one.is === "failure" ? !skip_failure : one.stopped;
+          if (isLast && !value.parallel) break;
+        }
+        const all = together(ended, (index) => value.branches[index]?.skip_failure ?? false);
+        const stopped = ended.find((one) => one.is !== "failure" && one.stopped);
+        return all.is === "success" && stopped ? { ...all, is: stopped.is as "success", stopped: true } : all;
       }
       default:
         return this.#leaf(module, place);
@@ -155,7 +158,7 @@ export class Oracle {
       notFinal(this.#list(value.modules, { ...place, path: [...place.path, index] }, undefined));
     const skips = () => value.skip_failures;
     if (!isSequentialLoop(value))
-      return this.#atOnce(
+      return together(
         Array.from({ length: total }, (_, i) => iteration(i)),
         skips,
       );
@@ -165,29 +168,20 @@ export class Oracle {
     for (let index = 0; index < total; index++) {
       const ended = iteration(index);
       all.push(ended);
-      if (ended.is === "failure" && !value.skip_failures) return ended;
+      if (ended.is === "failure" && !value.skip_failures) break;
       if (ended.is !== "failure" && ended.stopped) break;
       const stop = module.stop_after_if;
       const leaves = stop && this.#caught(module, () => this.#leaves(module, stop, place));
       if (leaves?.is === "failure") return { ...leaves, final: true };
       if (leaves?.is === "skipped") break;
     }
-    return inOrder(all, skips);
+    return together(all, skips);
   }
 
   #leaves(module: FlowModule, stop: StopCondition, place: Place): Ended {
     if (!this.#holds("stop_after_if", stop.expr, place)) return { is: "success", value: null };
     if (stop.skip_if_stopped || !stop.error_message) return { is: "skipped", value: null };
     return { is: "failure", error: errorOf("StoppedEarly", stop.error_message, module) };
-  }
-
-  #atOnce(ended: Ended[], skips: (index: number) => boolean): Ended {
-    const failures = ended.filter((each, index) => each.is === "failure" && !skips(index));
-    if (failures.length > 1) this.unsureOf.error = true;
-    if (new Set(failures.map((each) => Boolean("final" in each && each.final))).size > 1) {
-      this.unsureOf.status = true;
-    }
-    return inOrder(ended, skips);
   }
 
   #holds(field: string, expr: string, { path }: Place): boolean {
@@ -208,18 +202,29 @@ export class Oracle {
   }
 }
 
-/** The first failure that counts, or all results. */
-function inOrder(ended: Ended[], skips: (index: number) => boolean): Ended {
-  const failure = ended.find((each, index) => each.is === "failure" && !skips(index));
-  if (failure) return failure;
-  return { is: "success", value: ended.map((each) => (each.is === "failure" ? null : each.value)) };
+/** All results; with one failure that is not to be skipped, a failure. */
+function together(ended: Ended[], skips: (index: number) => boolean): Ended {
+  const failures = ended.filter((each, index) => each.is === "failure" && !skips(index)) as Failure[];
+  const list = ended.map((each, index) => {
+    if (each.is !== "failure") return each.value;
+    return skips(index) ? null : resultOf(each);
+  });
+  const [first] = failures;
+  if (!first) return { is: "success", value: list };
+  const canceled = failures.some((each) => each.canceled);
+  return { is: "failure", error: first.error, result: list, final: canceled, canceled };
+}
+
+type Failure = Extract<Ended, { is: "failure" }>;
+
+function resultOf({ error, result }: Failure): unknown {
+  return result ?? error;
 }
 
 /** A nested list that failed is, to what is around it, a job that failed, or that was canceled. */
 function notFinal(ended: Ended): Ended {
   if (ended.is !== "failure") return ended;
-  const { error, canceled } = ended;
-  return canceled ? { is: "failure", error, final: true, canceled } : { is: "failure", error };
+  return { ...ended, final: ended.canceled ?? false };
 }
 
 function isSequentialLoop(value: FlowModuleValue): boolean {

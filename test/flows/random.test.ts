@@ -97,7 +97,6 @@ function dice(seed: number): (below: number) => number {
 }
 
 test("any flow ends, once, with what it comes to, in whatever order things happen", async () => {
-  let sure = 0;
   await fc.assert(
     fc.asyncProperty(randomFlow, fc.boolean(), fc.nat(), fc.nat(), async (modules, handled, seed, order) => {
       const world = worldOf(seed);
@@ -113,15 +112,10 @@ test("any flow ends, once, with what it comes to, in whatever order things happe
       expect(run.frames.filter(({ ends, isCanceled }) => ends.length === 0 && !isCanceled)).toEqual([]);
       const [end] = run.root.ends;
       const actual = { status: end!.status as string, result: run.resolve(end!.result) };
-      if (oracle.unsureOf.status) return;
-      expect(actual.status).toBe(expected.status);
-      if (oracle.unsureOf.error) return;
       expect(actual).toEqual(expected);
-      sure++;
     }),
     { numRuns: 1_000 },
   );
-  expect(sure).toBeGreaterThan(900);
 }, 60_000);
 
 const leaf = { id: "a", value: { type: "script", path: "f/test/a", input_transforms: {} } } as const;

@@ -21,8 +21,6 @@ export function lineOf(run: FrameRun, step: Step, flow: Known): string {
     }
     case "items":
       return `items ${text(step.items)}`;
-    case "cancel":
-      return `cancel ${step.module}`;
     case "wake":
       return `wake in ${(step.at - flow.now) / 1000}s`;
     case "input":

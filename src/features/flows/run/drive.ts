@@ -7,7 +7,6 @@ import { isJsonObject, parseJson } from "../../../lib/json.ts";
 import { refuseDeep } from "../../../lib/json-depth.ts";
 import type { Job } from "../../../queue/tables.ts";
 import { cachedResult } from "../../jobs/cached-results.ts";
-import { canceledResult } from "../../jobs/canceled.ts";
 import { verdict } from "./answers.ts";
 import { type FrameStep, frameRow, leafRow, type RunStep } from "./children.ts";
 import { moduleIndex } from "./modules.ts";
@@ -93,8 +92,6 @@ async function carryOut(move: Drive, frame: LiveFrame, step: Step): Promise<void
       return beginFrame(move, frame, step);
     case "items":
       return plan.keepItems(frame, step.module, step.items);
-    case "cancel":
-      return cancelModule(move, frame, step.module);
     case "wake":
       return;
     case "early":
@@ -149,29 +146,6 @@ async function endResult(
 
 function errorText({ name, message, step_id }: { name: string; message: string; step_id?: string }) {
   return JSON.stringify({ error: { name, message, step_id } });
-}
-
-/** What runs of a module is stopped: frames at once, leaves when whoever has them says so. */
-function cancelModule({ run, plan, todo }: Drive, frame: LiveFrame, module: string): void {
-  const own = frame.state.modules.find((each) => each?.id === module);
-  for (const [index, id] of Object.entries(own?.many?.running ?? {})) {
-    const inner = run.frames.get(id);
-    if (!inner) {
-      plan.cancelLeaf(id);
-      continue;
-    }
-    const result = canceledResult("the flow stopped", "flow");
-    stopAll(plan, { frame: inner, status: "canceled", result });
-    const event = {
-      type: "child",
-      module,
-      job: id,
-      index: Number(index),
-      status: "canceled",
-      result,
-    } as const;
-    todo.push({ frame, event });
-  }
 }
 
 async function begin(move: Drive, frame: LiveFrame, step: RunStep): Promise<void> {

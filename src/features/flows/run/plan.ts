@@ -19,7 +19,7 @@ import {
   insertJobs,
   leaveFrame,
 } from "./statements.ts";
-import { cancelLeaf, freePlace, stopBelow } from "./stopping.ts";
+import { freePlace, stopBelow } from "./stopping.ts";
 import { FlowConflict, keepRun } from "./turns.ts";
 import { deleteAfterUse } from "./used.ts";
 
@@ -62,7 +62,6 @@ export class Plan {
   readonly #items: { frame: LiveFrame; module: string; items: unknown[] }[] = [];
   readonly #ended: FrameEnd[] = [];
   readonly #stopped: LiveFrame[] = [];
-  readonly #canceled: string[] = [];
   readonly #early: { id: string; workspace_id: string; result: string }[] = [];
   readonly #inputs = new Map<string, string>();
   readonly #finishedLeaves: Job[] = [];
@@ -171,11 +170,6 @@ export class Plan {
     }
   }
 
-  /** A leaf is to end: whoever runs it, or claims it, stores that it was canceled, and its frame is told. */
-  cancelLeaf(job_id: string): void {
-    this.#canceled.push(job_id);
-  }
-
   /**
    * The version is claimed before anything else is touched: whoever changes a run waits here for the others, and nobody
    * who holds it waits for a job's row that one of them has.
@@ -214,7 +208,6 @@ export class Plan {
         .where(eq(jobs.id, id));
     }
     for (const frame of this.#stopped) await stopBelow(this.#app, tx, [frame.id]);
-    for (const id of this.#canceled) await cancelLeaf(this.#app, tx, id);
     for (const end of this.#ended) await this.#finish(tx, end);
     for (const { frame } of this.#ended) await deleteAfterUse(tx, frame);
     tx.afterCommit(() => this.#committed());

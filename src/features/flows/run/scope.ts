@@ -14,6 +14,7 @@ import type {
   ResultRef,
   Scope as StepScope,
 } from "../../../flow-engine/state.ts";
+import { errorValue, isList } from "../../../flow-engine/values.ts";
 import { newJobId } from "../../../lib/ids.ts";
 import { jobs } from "../../../queue/tables.ts";
 import { beginReading, type Reading } from "../../jobs/references.ts";
@@ -59,16 +60,17 @@ async function evaluateIn(
   const approvals = async (name: keyof Approvals) => (await approvalsOf(app, run, state))[name];
   const { previous } = state;
   const { result } = extra;
+  const before = () => (previous ? refEntry(app, run, previous) : input());
   const scope: Scope = {
     flow_input: input,
     results: () => new Members(resultsOf(app, run, frame, state)),
-    previous_result: () => (previous ? refEntry(app, run, previous) : input()),
+    previous_result: before,
+    result: result ? () => refEntry(app, run, result) : before,
     flow_env: frame.flow.value.flow_env ?? {},
     resume: () => approvals("resume"),
     resumes: () => approvals("resumes"),
     approvers: () => approvals("approvers"),
     iter: extra.iter ?? frame.iter ?? null,
-    ...(result ? { result: () => refEntry(app, run, result) } : {}),
     ...("error" in extra ? { error: extra.error } : {}),
   };
   const secrets = new Set<string>();
@@ -139,11 +141,11 @@ export async function resultText(app: App, run: FlowRun, ref: ResultRef): Promis
   return row.result ?? "null";
 }
 
-/** Results by iteration; null for one that failed or is not there. Of one that ran again, the last one counts. */
+/** Results by iteration; null for one that is not there, or failed and is to be told as null. Of one that ran again, the last one counts. */
 async function gathered(
   app: App,
   run: FlowRun,
-  { gather, of, count }: Extract<ResultRef, { gather: string }>,
+  { gather, of, count, failures }: Extract<ResultRef, { gather: string }>,
 ): Promise<string> {
   // Taken before the database is asked: what is committed meanwhile is there no longer, and was not yet here.
   const fresh = [...run.fresh.values()]
@@ -157,9 +159,19 @@ async function gathered(
   const results: string[] = Array.from({ length: count }, () => "null");
   for (const { index, status, result } of [...ends.values()].sort((a, b) => (a.id < b.id ? -1 : 1))) {
     if (index === null || index >= count) continue;
-    results[index] = status === "success" || status === "skipped" ? (result ?? "null") : "null";
+    const isGood = status === "success" || status === "skipped";
+    if (isGood) results[index] = result ?? "null";
+    // One that still runs was left behind by an earlier try.
+    else if (status !== null && failures && !failures.but.includes(index)) {
+      results[index] = errorText(result ?? "null", failures.step);
+    } else results[index] = "null";
   }
   return `[${results.join(",")}]`;
+}
+
+/** What failed inside of what failed has a list already. */
+function errorText(result: string, step: string): string {
+  return isList(result) ? result : JSON.stringify(errorValue(result, step));
 }
 
 interface Approvals {

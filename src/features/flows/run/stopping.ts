@@ -151,20 +151,6 @@ async function endNow(app: App, tx: Tx, children: readonly Stoppable[]): Promise
   return isEnded;
 }
 
-/** A running leaf is asked to stop; a queued one is claimed at once, and ends: its frame awaits that. */
-export async function cancelLeaf(app: App, tx: Tx, id: string): Promise<void> {
-  await askToStop(app, tx, [id]);
-  const isQueued = and(eq(jobs.id, id), eq(jobs.state, "queued"));
-  const [queued] = await tx.select(STOPPABLE).from(jobs).where(isQueued);
-  if (!queued) return;
-  await tx
-    .update(jobs)
-    .set({ scheduled_for: app.clock(), concurrency_key: null, concurrency_blocked: false })
-    .where(isQueued);
-  await freePlace(app, tx, queued);
-  tx.afterCommit(app.queue.wake);
-}
-
 async function askToStop(app: App, tx: Tx, ids: string[]): Promise<void> {
   if (ids.length === 0) return;
   await tx
