@@ -8,6 +8,7 @@ import {
   updateFlow,
 } from "../../src/features/flows/operations.ts";
 import type { NewFlow } from "../../src/features/flows/records.ts";
+import { runnable } from "../../src/features/flows/runnable.ts";
 import { examples, inWorkspace, noun, type WorkspaceOptions, withClient, workspaceFor } from "../command.ts";
 import { type FlowFile, pathOfFolder, readFlowFile } from "../flow-file.ts";
 import { CliError, usageError } from "../terminal/failure.ts";
@@ -167,7 +168,8 @@ const graph = inWorkspace("graph", "draw the steps of a flow as a tree")
     examples("svc flow graph u/ann/order", "svc flow graph u/ann/order --mermaid > order.mmd"),
   )
   .action(async (path: string, options: WorkspaceOptions & { mermaid?: boolean }) => {
-    const { value, summary } = await read(path, options);
+    const { value: stored, summary } = await read(path, options);
+    const value = runnable(stored);
     const lines = linesOf(value);
     if (options.mermaid) {
       const mermaid = toMermaid(path, value);

@@ -1,6 +1,6 @@
 /** How far a flow has come: a line for each of its steps, with those inside of what runs. */
 import { getFlowByPath } from "../../src/features/flows/operations.ts";
-import { bodiesOf } from "../../src/features/flows/tree.ts";
+import { bodiesOf } from "../../src/features/flows/run/modules.ts";
 import { getJobById } from "../../src/features/jobs/operations.ts";
 import type { JobRecord } from "../../src/features/jobs/records.ts";
 import type { FlowModule, FlowValue } from "../../src/flow-engine/types.ts";

@@ -1,5 +1,5 @@
 /** A flow as a Mermaid flowchart. */
-import { bodiesOf } from "../../src/features/flows/tree.ts";
+import { bodiesOf } from "../../src/features/flows/run/modules.ts";
 import type { FlowModule, FlowValue } from "../../src/flow-engine/types.ts";
 import { branchNames, titleOf } from "./flow-tree.ts";
 

@@ -1,5 +1,5 @@
 /** A flow as a tree of its steps, one line each. */
-import { bodiesOf } from "../../src/features/flows/tree.ts";
+import { bodiesOf } from "../../src/features/flows/run/modules.ts";
 import type { FlowModule, FlowValue, InputTransform } from "../../src/flow-engine/types.ts";
 
 export interface Line {
@@ -58,6 +58,8 @@ function kindOf(value: FlowModule["value"]): string {
       return `all branches${value.parallel ? ", in parallel" : ""}`;
     case "identity":
       return "nothing";
+    case "refused":
+      return `cannot run: ${short(value.problem)}`;
   }
 }
 
@@ -77,6 +79,7 @@ function remarksOf(module: FlowModule): string[] {
 }
 
 function transformText(transform: InputTransform): string {
+  if (transform.type === "refused") return short(transform.problem);
   return short(transform.type === "javascript" ? transform.expr : (JSON.stringify(transform.value) ?? ""));
 }
 

@@ -23,8 +23,11 @@ export class JsonText {
 /** An object whose members come one by one, as the results of steps do: each of them is what an entry of a Scope is. */
 export class Members {
   readonly of: Scope;
-  constructor(of: Scope) {
+  /** Finds a member that is named and is not one of these. It is not there when the object is taken as a whole. */
+  readonly other: ((name: string) => unknown) | undefined;
+  constructor(of: Scope, other?: (name: string) => unknown) {
     this.of = of;
+    this.other = other;
   }
 }
 
@@ -54,11 +57,17 @@ async function askAll({ of }: Members): Promise<Members> {
 
 /** The same object with these members only; what is no plain object remains as it is. */
 function pick(entry: unknown, members: readonly string[]): unknown {
-  if (entry instanceof Members) return new Members(pickFrom(entry.of, members));
+  if (entry instanceof Members) return pickMembers(entry, members);
   if (typeof entry !== "object" || entry === null || entry instanceof JsonText || Array.isArray(entry)) {
     return entry;
   }
   return pickFrom(entry as Scope, members);
+}
+
+function pickMembers({ of, other }: Members, names: readonly string[]): Members {
+  if (!other) return new Members(pickFrom(of, names));
+  const entryOf = (name: string) => (Object.hasOwn(of, name) ? of[name] : () => other(name));
+  return new Members(Object.fromEntries(names.map((name) => [name, entryOf(name)])));
 }
 
 function pickFrom(object: Scope, members: readonly string[]): Scope {

@@ -44,6 +44,8 @@ export async function launch(move: Move, place: Place): Promise<ResultRef | unde
       return launchBranch(move, module, value, own);
     case "branchall":
       return launchMany(move, module, own, value.branches.length);
+    case "refused":
+      throw fault("NotOffered", value.problem);
   }
 }
 

@@ -1,7 +1,16 @@
 /** Flows as data: the OpenFlow form (modules, transforms, options) and the state of one run. Types only. */
 
-export type InputTransform = { type: "static"; value?: unknown } | { type: "javascript"; expr: string };
+export type InputTransform =
+  | { type: "static"; value?: unknown }
+  | { type: "javascript"; expr: string }
+  | Refused;
 export type InputTransforms = Record<string, InputTransform>;
+
+/** What is kept and cannot run: the run that comes to it fails with this. */
+export interface Refused {
+  type: "refused";
+  problem: string;
+}
 
 export interface Condition {
   expr: string;
@@ -109,7 +118,8 @@ export type FlowModuleValue =
   | WhileLoop
   | BranchOne
   | BranchAll
-  | Identity;
+  | Identity
+  | Refused;
 
 export interface FlowModule {
   id: string;

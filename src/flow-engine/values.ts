@@ -32,7 +32,9 @@ export async function transformed(
   extra: Extra = {},
 ): Promise<unknown> {
   if (typeof transform === "number") return transform;
-  return transform.type === "static" ? transform.value : evaluated(move, field, transform.expr, extra);
+  if (transform.type === "static") return transform.value;
+  if (transform.type === "refused") throw fault("NotOffered", `${field}: ${transform.problem}`);
+  return evaluated(move, field, transform.expr, extra);
 }
 
 /** A step's arguments. @throws Error that names the argument */

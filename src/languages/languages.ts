@@ -83,6 +83,11 @@ export const LANGUAGES_BY_ENDING: readonly [ending: string, language: Language][
   .map((language): [string, Language] => [FILE_ENDINGS[language], language])
   .sort(([a], [b]) => b.length - a.length);
 
+
+export function isLanguage(name: string): name is Language {
+  return (LANGUAGES as readonly string[]).includes(name);
+}
+
 /** As what a language is run; undefined for one that is only stored. */
 export function runtimeOf(language: string): RunnableLanguage | undefined {
   return Object.hasOwn(RUN_AS, language) ? RUN_AS[language as keyof typeof RUN_AS] : undefined;

@@ -2,11 +2,11 @@
 import type { App } from "../context.ts";
 import { NotFound, SvcError } from "../errors.ts";
 import { fillLocks, inlinePath, settleFlowLocks } from "../features/flows/locks.ts";
+import type { StoredFlow } from "../features/flows/tree.ts";
 import { findVersion } from "../features/flows/versions.ts";
 import { relockReason } from "../features/scripts/importers.ts";
 import { ImportError, resolveImports } from "../features/scripts/imports.ts";
 import type { PinnedImport } from "../features/scripts/tables.ts";
-import type { FlowValue } from "../flow-engine/types.ts";
 import type { Packages } from "../languages/types.ts";
 import { parseFields } from "../lib/json.ts";
 import type { Job } from "../queue/tables.ts";
@@ -49,7 +49,7 @@ async function findLocks(
   job: Job,
   options: { onLog: (text: string) => void; signal: AbortSignal },
   anew: boolean,
-): Promise<{ value: FlowValue; imports: PinnedImport[] }> {
+): Promise<{ value: StoredFlow; imports: PinnedImport[] }> {
   const { workspace_id, script_path } = job;
   const find = onceEach((packages) => lockFor(app, packages, options));
   const pins = new Map<string, PinnedImport>();
@@ -66,8 +66,8 @@ async function findLocks(
 }
 
 /** The job carries a flow that is not deployed itself. */
-async function flowOf(app: App, job: Job): Promise<FlowValue> {
-  if (job.flow_version === null) return parseFields(job.raw_flow ?? "") as FlowValue;
+async function flowOf(app: App, job: Job): Promise<StoredFlow> {
+  if (job.flow_version === null) return parseFields(job.raw_flow ?? "") as StoredFlow;
   const row = await findVersion(app.db.read, job.workspace_id, job.flow_version);
   if (!row) throw new NotFound(`flow version ${job.flow_version}`);
   return row.version.value;

@@ -2,7 +2,7 @@
 import type { App } from "../context.ts";
 import type { Tx } from "../database/database.ts";
 import { endJob } from "../features/flows/run/runs.ts";
-import { parseJson } from "../lib/json.ts";
+import { labelsOf } from "../features/jobs/labels.ts";
 import { settlePlaces } from "../queue/concurrency.ts";
 import { type Finish, finishJob } from "../queue/driver.ts";
 import type { Job } from "../queue/tables.ts";
@@ -58,10 +58,4 @@ export async function storeEnd(
     return true;
   });
   return isStored ? stored : undefined;
-}
-
-function labelsOf(result: string): string[] | null {
-  if (!result.startsWith("{") || !result.includes('"wm_labels"')) return null;
-  const labels = (parseJson(result) as { wm_labels?: unknown }).wm_labels;
-  return Array.isArray(labels) && labels.every((label) => typeof label === "string") ? labels : null;
 }

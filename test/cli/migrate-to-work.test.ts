@@ -126,7 +126,7 @@ test("jobs that run, wait or are due later, flows in the middle, and files go on
   const asks = await ok("POST", `${w}/jobs/run/f/u/ann/asks`, {});
   const asked: string = await until(async () => {
     const { flow_status } = await get(asks);
-    return flow_status?.approval_conditions ? flow_status.modules[flow_status.step].job : undefined;
+    return flow_status?.approval_conditions ? flow_status.modules[flow_status.step - 1].job : undefined;
   }, "the flow's waiting");
   const links = JSON.parse(await ok("GET", `${w}/jobs/resume_urls/${asked}/1`));
   const inFlow = await ok("POST", `${w}/jobs/run/f/u/ann/middle`, {});

@@ -77,7 +77,7 @@ const frameThatAsks = (id: string): Promise<string> =>
     for (let frame: string | undefined = id; frame !== undefined; ) {
       const { flow_status }: any = await get(frame);
       if (flow_status?.approval_conditions) return frame;
-      frame = flow_status?.modules[flow_status.step]?.job;
+      frame = flow_status?.modules[flow_status.step - 1]?.job;
     }
   }, "a frame that asks");
 

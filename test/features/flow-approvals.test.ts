@@ -51,7 +51,7 @@ const ended = (id: string, from = ask): Promise<any> =>
 const waiting = (id: string, from = ask): Promise<string> =>
   until(async () => {
     const { flow_status } = await get(id, from);
-    return flow_status.approval_conditions ? flow_status.modules[flow_status.step].job : undefined;
+    return flow_status.approval_conditions ? flow_status.modules[flow_status.step - 1].job : undefined;
   }, "the flow's waiting");
 async function urls(job: string, resume_id: number, approver?: string, from = ask) {
   const search = approver ? `?approver=${encodeURIComponent(approver)}` : "";

@@ -128,6 +128,11 @@ describe("loops over what needs no process", () => {
   }, 30_000);
 });
 
+/** Of a failed loop the first error in its list. */
+function errorIn(result: any): any {
+  return Array.isArray(result) ? errorIn(result.find(Boolean)) : result.error;
+}
+
 describe("a flow that calls itself", () => {
   const call = (path: string) => ({
     id: "again",
@@ -154,8 +159,9 @@ describe("a flow that calls itself", () => {
       await push(modules(path));
       const id = await start(path, { items: [1, 2, 3] });
       const { success, result } = await ended(id);
-      expect([success, result.error.name, result.error.step_id]).toEqual([false, "RecursionError", "again"]);
-      expect(result.error.message).toContain(says);
+      const { name, step_id, message } = errorIn(result);
+      expect([success, name, step_id]).toEqual([false, "RecursionError", "again"]);
+      expect(message).toContain(says);
       await until(async () => ((await unfinished(id)) === 0 ? true : undefined));
     },
     60_000,

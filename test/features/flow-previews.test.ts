@@ -63,16 +63,20 @@ describe("a flow that is not deployed", () => {
     expect(failing.json().error).toMatchObject({ message: "no", step_id: "a" });
   });
 
-  test("is checked as when it is deployed", async () => {
+  test("is refused where it has no form, and else fails when it comes to what cannot run", async () => {
+    const answer = await waitResult(previewed([double, double]));
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("there is a step a already")]);
     const cases: [modules: object[], says: string][] = [
-      [[double, double], "there is a step a already"],
-      [[script("a", "export const main = () => 1", { x: js("results.zzz") })], "no step zzz"],
+      [[script("a", "export const main = () => 1", { x: js("1 +") })], "input x: "],
       [[script("a", "export const = 1")], "line 1, column 14"],
       [[{ id: "a", value: { type: "nonsense" } }], "nonsense"],
     ];
     for (const [modules, says] of cases) {
-      const answer = await waitResult(previewed(modules));
-      expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(says)]);
+      const failed = await waitResult(previewed(modules));
+      expect([failed.status, failed.json().error]).toEqual([
+        200,
+        expect.objectContaining({ message: expect.stringContaining(says), step_id: "a" }),
+      ]);
     }
   });
 

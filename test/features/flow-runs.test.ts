@@ -250,7 +250,8 @@ describe("loops and branches", () => {
       },
     );
     const items = [2, 3, 4];
-    expect((await result([loop({ modules: [odd] })], { items })).error.message).toBe("odd 3");
+    const failed = await result([loop({ modules: [odd] })], { items });
+    expect(failed).toEqual([2, { error: expect.objectContaining({ message: "odd 3", step_id: "i" }) }]);
     expect(await result([loop({ modules: [odd], skip_failures: true })], { items })).toEqual([2, null, 4]);
     expect(await result([loop({ modules: [odd], skip_failures: true, parallel: true })], { items })).toEqual([
       2,

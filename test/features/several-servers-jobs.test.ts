@@ -214,7 +214,7 @@ describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", 
     }, "the flow");
     const asking = await until(async () => {
       const { flow_status } = await get(job.id);
-      return flow_status?.approval_conditions ? flow_status.modules[flow_status.step].job : undefined;
+      return flow_status?.approval_conditions ? flow_status.modules[flow_status.step - 1].job : undefined;
     }, "the flow's waiting");
     const links = (await expectOk(ask("GET", `${w}/jobs/resume_urls/${asking}/1`))).json();
     const url = `${both.back.url}${new URL(links.resume).pathname}`;

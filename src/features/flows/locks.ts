@@ -3,21 +3,21 @@ import { and, eq, isNull, lt, or } from "drizzle-orm";
 import type { App } from "../../context.ts";
 import type { Tx } from "../../database/database.ts";
 import { BadRequest } from "../../errors.ts";
-import type { FlowValue } from "../../flow-engine/types.ts";
 import { analyseScript, usableLock } from "../../languages/analyse.ts";
+import { isLanguage } from "../../languages/languages.ts";
 import type { Language, ScriptAnalysis } from "../../languages/types.ts";
 import { copyJson } from "../../lib/json.ts";
 import type { Job } from "../../queue/tables.ts";
 import { storeImports } from "../scripts/importers.ts";
 import { settleLock } from "../scripts/locking.ts";
 import type { PinnedImport } from "../scripts/tables.ts";
-import { stepFault } from "./check.ts";
 import { type FlowVersion, flows, flowVersions } from "./tables.ts";
-import { rawScripts } from "./tree.ts";
+import { rawScripts, type StoredFlow } from "./tree.ts";
+import { stepFault } from "./validate.ts";
 import { forgetFlow } from "./versions.ts";
 
 export interface LockedFlow {
-  value: FlowValue;
+  value: StoredFlow;
   /** No script of it has dependencies without a lock. */
   complete: boolean;
 }
@@ -27,7 +27,7 @@ export interface LockedFlow {
  * @returns the flow with the locks that are known
  * @throws BadRequest naming the step, for a syntax error (line and column)
  */
-export function lockWhatNeedsNothing(value: FlowValue): Promise<LockedFlow> {
+export function lockWhatNeedsNothing(value: StoredFlow): Promise<LockedFlow> {
   return fillLocks(value, async ({ analysis, lock }) => {
     if (analysis.imports.length > 0) return undefined;
     return lock ?? (analysis.packages ? undefined : "");
@@ -56,13 +56,14 @@ export interface InlineScript {
  * @throws BadRequest naming the step
  */
 export async function fillLocks(
-  value: FlowValue,
+  value: StoredFlow,
   lockOf: (script: InlineScript) => Promise<string | undefined>,
 ): Promise<LockedFlow> {
   const filled = copyJson(value);
   let complete = true;
   for (const { id, script } of rawScripts(filled)) {
-    const language = script.language as Language;
+    if (!isLanguage(script.language)) continue;
+    const { language } = script;
     const { content } = script;
     const found = await ofStep(id, "content", async () => {
       const analysis = await analyseScript(language, content);
@@ -75,7 +76,8 @@ export async function fillLocks(
 }
 
 /** "" says that the script needs nothing. */
-async function knownLock(language: Language, lock: string | undefined): Promise<string | undefined> {
+async function knownLock(language: Language, lock: unknown): Promise<string | undefined> {
+  if (typeof lock !== "string") return undefined;
   return lock === "" ? "" : usableLock(language, lock);
 }
 
@@ -90,7 +92,7 @@ async function ofStep<T>(id: string, field: string, work: () => Promise<T>): Pro
 }
 
 /** What a job found: the steps with their locks and what they import, or why there are none. */
-type FlowLockOutcome = { value: FlowValue; imports: PinnedImport[] } | { error: string; missing?: string[] };
+type FlowLockOutcome = { value: StoredFlow; imports: PinnedImport[] } | { error: string; missing?: string[] };
 
 /** Stores how the locking of a version ended. A version that could run already is superseded when anything differs. */
 export async function settleFlowLocks(
@@ -127,7 +129,7 @@ export async function settleFlowLocks(
 async function supersede(
   tx: Tx,
   row: FlowVersion,
-  { value, imports }: { value: FlowValue; imports: PinnedImport[] },
+  { value, imports }: { value: StoredFlow; imports: PinnedImport[] },
   reason = "an imported script was deployed",
 ): Promise<void> {
   if (Bun.deepEquals(row.value, value) && Bun.deepEquals(row.imports ?? [], imports)) return;

@@ -1,51 +1,28 @@
 /**
- * OpenFlow as it stands on the wire: what must be there is checked, what is not known here is kept, so that clients get
- * back what they sent. Null counts as left out.
+ * OpenFlow as it stands on the wire. What is said here is what clients send and may expect; what differs from it is kept
+ * too, and given back as it was sent. What runs of it is runnable.ts's to say.
  */
 import { z } from "zod";
-import type * as flow from "../../flow-engine/types.ts";
 import { LANGUAGES } from "../../languages/languages.ts";
+import type { StoredFlow } from "./tree.ts";
 
-/** The type is kept by `overwrite`, so that input and answer have one description. */
-const optional = <T extends z.ZodType>(schema: T) =>
-  schema.nullish().overwrite((value) => (value ?? undefined) as typeof value);
-
-/** What stands for nothing when it is empty. */
-const optionalText = z
-  .string()
-  .nullish()
-  .overwrite((text) => text || undefined);
+const optional = <T extends z.ZodType>(schema: T) => schema.nullish();
+const optionalText = z.string().nullish();
 
 const count = z.number().int().min(0);
 const atLeastOne = z.number().int().min(1);
 const seconds = z.number().min(0);
 const priority = z.number().int().min(0).max(100);
 
-function oneOf(what: string, kinds: readonly string[]) {
-  const listed = kinds.join(", ");
-  return {
-    error: ({ input }: { input?: unknown }) =>
-      typeof input === "object" && input !== null
-        ? `${JSON.stringify((input as { type?: unknown }).type)} is no kind of ${what}: use one of ${listed}`
-        : undefined,
-  };
-}
-
 const InputTransform = z
-  .discriminatedUnion(
-    "type",
-    [
-      z.looseObject({ type: z.literal("static"), value: z.unknown().optional() }),
-      z.looseObject({ type: z.literal("javascript"), expr: z.string() }),
-    ],
-    oneOf("input", ["static", "javascript"]),
-  )
+  .discriminatedUnion("type", [
+    z.looseObject({ type: z.literal("static"), value: z.unknown().optional() }),
+    z.looseObject({ type: z.literal("javascript"), expr: z.string() }),
+  ])
   .meta({ id: "InputTransform" });
 
 const input_transforms = z.record(z.string(), InputTransform);
-const numberOrTransform = z.union([z.number(), InputTransform], {
-  error: "must be a number or an input (an object with `type`)",
-});
+const numberOrTransform = z.union([z.number(), InputTransform]);
 
 const Condition = z.looseObject({ expr: z.string() });
 const StopCondition = z.looseObject({
@@ -92,9 +69,7 @@ const VALUES = [
     type: z.literal("rawscript"),
     input_transforms,
     content: z.string(),
-    language: z.enum(LANGUAGES, {
-      error: ({ input }) => `${JSON.stringify(input)} is not offered; use one of ${LANGUAGES.join(", ")}`,
-    }),
+    language: z.enum(LANGUAGES),
     path: optionalText,
     lock: optional(z.string()),
     tag: optionalText,
@@ -130,14 +105,7 @@ const VALUES = [
 const FlowModule = z
   .looseObject({
     id: z.string(),
-    value: z.discriminatedUnion(
-      "type",
-      VALUES,
-      oneOf(
-        "step",
-        VALUES.map(({ shape }) => shape.type.value),
-      ),
-    ),
+    value: z.discriminatedUnion("type", VALUES),
     summary: optional(z.string()),
     stop_after_if: optional(StopCondition),
     stop_after_all_iters_if: optional(StopCondition),
@@ -154,7 +122,7 @@ const FlowModule = z
   })
   .meta({ id: "FlowModule" });
 
-const Value = z
+const Described = z
   .looseObject({
     modules,
     failure_module: optional(FlowModule),
@@ -171,6 +139,14 @@ const Value = z
   })
   .meta({ id: "FlowValue" });
 
-/** What a flow does. Its type is the engine's, which knows no null. */
-export type FlowValue = flow.FlowValue;
-export const FlowValue = Value as unknown as z.ZodType<flow.FlowValue, flow.FlowValue>;
+/** A flow that deviates has at least this form. */
+const Form = z.looseObject({ modules: z.array(z.unknown()) });
+
+/** What a flow does, as it was sent. */
+export type FlowValue = StoredFlow;
+export const FlowValue = z.union([Described, Form], {
+  error: ({ input }) =>
+    typeof input === "object" && input !== null && !Array.isArray(input)
+      ? "its `modules` must be an array of steps"
+      : "must be an object with `modules`, an array of steps",
+}) as unknown as z.ZodType<StoredFlow, StoredFlow>;

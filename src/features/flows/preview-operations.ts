@@ -1,6 +1,7 @@
 /** Running flows that are not deployed. */
 import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
+import { BadRequest } from "../../errors.ts";
 import { flag, moment, type Operation, operation, responds } from "../../http/operation.ts";
 import { errorStatusOf, resultResponse } from "../jobs/response-control.ts";
 import { jobId } from "../jobs/run-operations.ts";
@@ -12,6 +13,7 @@ import { pointAfterApprovals } from "./approvals/carried.ts";
 import { lockWhatNeedsNothing } from "./locks.ts";
 import { FlowValue } from "./open-flow.ts";
 import { checkPoint, RestartPoint } from "./run/take-over.ts";
+import { runnable } from "./runnable.ts";
 import { validateFlow } from "./validate.ts";
 
 const base = "/w/{workspace}/jobs" as const;
@@ -27,33 +29,44 @@ export type FlowPreview = z.input<typeof FlowPreview>;
 
 /**
  * The job that runs a flow as it is given.
- * @throws BadRequest as for a flow that is deployed, naming the step
+ * @throws BadRequest for what has no form, naming the place
  */
 export async function previewSubmission(
   ctx: WorkspaceContext,
   { value: given, args = {}, path, tag, restarted_from }: FlowPreview,
   options: RunOptions,
 ): Promise<Submission> {
-  await validateFlow(given, path ?? "");
+  validateFlow(given);
   if (restarted_from) {
     checkPoint(await getJob(ctx, ctx.caller.member.workspace_id, restarted_from.flow_job_id));
   }
-  const { value } = await lockWhatNeedsNothing(given);
+  const value = await lockedAsFarAsRead(given);
+  const steps = runnable(value);
   const submission: Submission = {
     kind: "flowpreview",
-    flow: { version: undefined, value },
+    flow: { version: undefined, value: steps },
     raw_flow: JSON.stringify(value),
     script_path: path || undefined,
     script_hash: undefined,
     language: undefined,
     tag: options.tag || tag || "flow",
-    priority: value.priority ?? 0,
+    priority: steps.priority ?? 0,
     timeout_s: undefined,
     args: JSON.stringify(args),
     visible_to_owner: !options.invisible_to_owner,
   };
   if (!restarted_from) return submission;
   return { ...submission, restarted_from: await pointAfterApprovals(ctx, restarted_from, submission) };
+}
+
+/** A script that does not parse fails the run when it comes to it. */
+async function lockedAsFarAsRead(given: FlowValue): Promise<FlowValue> {
+  try {
+    return (await lockWhatNeedsNothing(given)).value;
+  } catch (cause) {
+    if (cause instanceof BadRequest) return given;
+    throw cause;
+  }
 }
 
 const query = z.object({

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { WorkspaceContext } from "../../context.ts";
 import { BadRequest, Forbidden } from "../../errors.ts";
-import type { FlowValue } from "../../flow-engine/types.ts";
+
 import { type Operation, operation, optional, responds } from "../../http/operation.ts";
 import { parseFields, parseJson } from "../../lib/json.ts";
 import type { Job } from "../../queue/tables.ts";
@@ -15,6 +15,7 @@ import { checkScopes } from "../tokens/scopes.ts";
 import { pointAfterApprovals } from "./approvals/carried.ts";
 import { previewSubmission } from "./preview-operations.ts";
 import { checkPoint, type RestartPoint } from "./run/take-over.ts";
+import type { StoredFlow } from "./tree.ts";
 
 const run = "/w/{workspace}/jobs/restart/f/{job_id}" as const;
 const base = `${run}/from/{step_id}` as const;
@@ -72,7 +73,7 @@ async function undeployedSubmission(
   checkScopes(identity, { domain: "jobs", action: "run" }, undefined);
   if (member.operator) throw new Forbidden("operators run only what is deployed");
   const preview = {
-    value: parseFields(job.raw_flow ?? "null") as FlowValue,
+    value: parseFields(job.raw_flow ?? "null") as StoredFlow,
     path: job.script_path,
     tag: job.tag,
   };

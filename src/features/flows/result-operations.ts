@@ -9,10 +9,10 @@ import { type Job, jobs } from "../../queue/tables.ts";
 import { pick } from "../jobs/completed-operations.ts";
 import { JobRecord, toldTo, toRecord } from "../jobs/records.ts";
 import { getJob } from "../jobs/service.ts";
-import { findStep } from "./run/find-step.ts";
+import { findResult } from "./run/find-step.ts";
 import { emptyRun } from "./run/run.ts";
 import { resultText } from "./run/scope.ts";
-import { flowStatus } from "./run/status.ts";
+import { flowStatus, frameOf } from "./run/status.ts";
 import { flowFrames } from "./tables.ts";
 
 /** Most jobs of a run that are told at once. */
@@ -29,7 +29,8 @@ const getResultById = operation({
   responds: responds.json(z.unknown(), "the bare result"),
   run: async (ctx, { workspace, flow_job_id, node_id, query }) => {
     const job = await getJob(ctx, workspace, flow_job_id);
-    const found = (await findStep(ctx.app, job.id, node_id))?.own.result;
+    const modules = (await frameOf(ctx.app, job))?.flow.modules;
+    const found = modules && (await findResult(ctx.app, job.id, node_id, modules));
     if (!found) throw new NotFound(`a result of step ${node_id} in the run ${job.id}`);
     const result: unknown = parseJson(await resultText(ctx.app, emptyRun(job.id), found));
     return query.json_path ? pick(result, query.json_path) : result;

@@ -38,7 +38,7 @@ export async function createFlow(ctx: WorkspaceContext, body: NewFlow): Promise<
   const { workspace_id } = ctx.caller.member;
   const path = checkPath(body.path);
   checkOnBehalfOf(ctx, body.on_behalf_of_email);
-  const locked = await toLocked(body, path);
+  const locked = await toLocked(body);
   return ctx.write({ resource: path }, async (tx) => {
     await tx.lock(`flow ${workspace_id} ${path}`);
     const previous = await findFlow(tx, workspace_id, path);
@@ -62,7 +62,7 @@ export async function updateFlow(ctx: WorkspaceContext, old: string, body: NewFl
   const path = checkPath(body.path);
   if (path !== old) checkScopes(ctx.caller.identity, { domain: "flows", action: "write" }, path);
   checkOnBehalfOf(ctx, body.on_behalf_of_email);
-  const locked = await toLocked(body, path);
+  const locked = await toLocked(body);
   return ctx.write({ resource: path, parameters: path === old ? {} : { old_path: old } }, async (tx) => {
     // In one order for all, so that two renames never wait for each other.
     for (const each of [...new Set([old, path])].sort()) await tx.lock(`flow ${workspace_id} ${each}`);
@@ -75,9 +75,9 @@ export async function updateFlow(ctx: WorkspaceContext, old: string, body: NewFl
 }
 
 /** A flow that is a draft only may be unfinished: it is checked when it is deployed. */
-async function toLocked(body: NewFlow, path: string): Promise<LockedFlow> {
+async function toLocked(body: NewFlow): Promise<LockedFlow> {
   if (body.draft_only) return { value: body.value, complete: false };
-  await validateFlow(body.value, path);
+  validateFlow(body.value);
   return lockWhatNeedsNothing(body.value);
 }
 

@@ -1,6 +1,6 @@
 import { kit, sql } from "../../database/kit.ts";
-import type { FlowValue } from "../../flow-engine/types.ts";
 import type { PinnedImport } from "../scripts/tables.ts";
+import type { StoredFlow } from "./tree.ts";
 
 const { table, text, integer, boolean, timestamp, json, serial, index, primaryKey } = kit;
 
@@ -40,7 +40,7 @@ export const flowVersions = table(
     id: serial("id"),
     workspace_id: text("workspace_id").notNull(),
     path: text("path").notNull(),
-    value: json<FlowValue>("value").notNull(),
+    value: json<StoredFlow>("value").notNull(),
     schema: json<unknown>("schema"),
     created_by: text("created_by").notNull(),
     created_at: timestamp("created_at").notNull(),

@@ -10,6 +10,7 @@ import { perApp } from "../../lib/per-app.ts";
 import { passwordsOf } from "../jobs/sealed.ts";
 import { NotRunnable } from "../permissions.ts";
 import type { PinnedImport } from "../scripts/tables.ts";
+import { runnable } from "./runnable.ts";
 import { type Flow, type FlowVersion, flows, flowVersions } from "./tables.ts";
 
 /** What running a flow needs to know: the steps of one version, and what holds for the flow whichever version it is. */
@@ -150,8 +151,9 @@ async function loadValue(app: App, workspace_id: string, version: number): Promi
     .from(flowVersions)
     .where(and(eq(flowVersions.workspace_id, workspace_id), eq(flowVersions.id, version)));
   if (!row) throw new NotFound(`flow version ${version} in workspace ${workspace_id}`);
-  if (row.ready) cacheOf(app).values.set(key(workspace_id, version), row.value);
-  return row.value;
+  const value = runnable(row.value);
+  if (row.ready) cacheOf(app).values.set(key(workspace_id, version), value);
+  return value;
 }
 
 async function loadByPath(app: App, workspace_id: string, path: string): Promise<DeployedFlow> {
@@ -226,14 +228,15 @@ function toDeployed({ flow, version }: FlowAt): DeployedFlow {
     throw new NotRunnable(`flow ${path} in workspace ${workspace_id} is archived and cannot be run`, flow);
   }
   if (!version.ready) throw notReady(flow, version);
+  const value = runnable(version.value);
   return {
     version: version.id,
     workspace_id,
     path,
-    value: version.value,
+    value,
     schema: version.schema,
     tag: flow.tag ?? "flow",
-    priority: flow.priority ?? version.value.priority ?? 0,
+    priority: flow.priority ?? value.priority ?? 0,
     timeout_s: flow.timeout || undefined,
     visible_to_runner_only: flow.visible_to_runner_only,
     ws_error_handler_muted: flow.ws_error_handler_muted,

@@ -13,10 +13,10 @@ import { type Job, jobs } from "../../../queue/tables.ts";
 import { getJob } from "../../jobs/service.ts";
 import type { Submission } from "../../jobs/submission.ts";
 import { runsAs } from "../../jobs/submit.ts";
+import { bodiesOf } from "../run/modules.ts";
 import { frameOf } from "../run/status.ts";
 import { pointOf, type RestartPoint } from "../run/take-over.ts";
 import { flowFrames, flowResumes } from "../tables.ts";
-import { bodiesOf } from "../tree.ts";
 import { askedBy, requireMayAnswer } from "./asked.ts";
 
 /** Ids that one query is asked for. */

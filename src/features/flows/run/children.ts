@@ -3,6 +3,7 @@ import type { App } from "../../../context.ts";
 import { NotFound } from "../../../errors.ts";
 import type { Step } from "../../../flow-engine/state.ts";
 import type { FlowModule } from "../../../flow-engine/types.ts";
+import { runtimeOf } from "../../../languages/languages.ts";
 import { refuseDeep } from "../../../lib/json-depth.ts";
 import type { JobKind } from "../../../queue/states.ts";
 import type { Job } from "../../../queue/tables.ts";
@@ -115,9 +116,9 @@ export async function leafRow(app: App, run: FlowRun, frame: LiveFrame, step: Ru
   const { value } = leaf;
   switch (value.type) {
     case "rawscript":
-      return { kind: "job", job: await rawScriptRow(app, frame, leaf, handed(row)) };
+      return { kind: "job", job: await rawScriptRow(app, frame, leaf, handed(row, args, value.language)) };
     case "script":
-      return { kind: "job", job: await scriptRow(app, handed(row), value) };
+      return { kind: "job", job: await scriptRow(app, row, args, value) };
     case "flow":
       return flowRow(app, row, value.path);
     default:
@@ -126,8 +127,23 @@ export async function leafRow(app: App, run: FlowRun, frame: LiveFrame, step: Ru
 }
 
 /** What came from outside stands where it is kept until the preprocessor has run, and is shown to nobody. */
-function handed(row: Job): Job {
-  return row.flow_step_id === "preprocessor" ? { ...row, args: "{}", preprocessor_input: row.args } : row;
+function handed(row: Job, given: unknown, language: string): Job {
+  const args = argsText(given, language);
+  return row.flow_step_id === "preprocessor"
+    ? { ...row, args: "{}", preprocessor_input: args }
+    : { ...row, args };
+}
+
+/** An undefined argument is one that is left out in JavaScript, which has defaults for it; elsewhere it is null. */
+function argsText(args: unknown, language: string): string {
+  const runtime = runtimeOf(language);
+  if (runtime === "bun" || runtime === "nativets" || !isRecord(args)) return JSON.stringify(args ?? null);
+  const given = Object.entries(args).map(([name, value]) => [name, value ?? null] as const);
+  return JSON.stringify(Object.fromEntries(given));
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**
@@ -185,7 +201,8 @@ async function rawScriptRow(app: App, frame: LiveFrame, leaf: FlowModule, row: J
 
 async function scriptRow(
   app: App,
-  row: Job,
+  plain: Job,
+  args: unknown,
   {
     path,
     hash,
@@ -194,10 +211,12 @@ async function scriptRow(
 ): Promise<Job> {
   const deployed: Deployed = await readable(
     app,
-    row,
+    plain,
     hash ? `script with hash ${hash}` : `script ${path}`,
-    () => (hash ? deployedByHash(app, row.workspace_id, hash) : deployedByPath(app, row.workspace_id, path)),
+    () =>
+      hash ? deployedByHash(app, plain.workspace_id, hash) : deployedByPath(app, plain.workspace_id, path),
   );
+  const row = handed(plain, args, deployed.version.language);
   const scope = { workspace_id: row.workspace_id, args: row.args };
   const { concurrency } = deployed;
   const key = concurrency?.key ?? `${row.workspace_id}/script/${deployed.path}`;

@@ -9,11 +9,13 @@ import type { Job } from "../../../queue/tables.ts";
 import { cachedResult } from "../../jobs/cached-results.ts";
 import { verdict } from "./answers.ts";
 import { type FrameStep, frameRow, leafRow, type RunStep } from "./children.ts";
+import { noteFinished } from "./finished.ts";
 import { moduleIndex } from "./modules.ts";
 import { FIRST_REAL, nextTurn } from "./moments.ts";
 import type { FrameEnd, Plan } from "./plan.ts";
 import { calledWith, deadlineOf, type FlowRun, innerFrame, type LiveFlow, type LiveFrame } from "./run.ts";
 import { envOf, resultText } from "./scope.ts";
+import { pointOf } from "./take-over.ts";
 
 /** Flows may call flows, to this depth. */
 const MAX_DEPTH = 50;
@@ -55,7 +57,9 @@ async function apply(move: Drive, frame: LiveFrame, event: FrameEvent): Promise<
   const waited = frame.state.waits?.for === "events";
   const { state, steps } = await transition(frame.frame, frame.state, event, envOf(app, run, frame));
   if (run.exhausted) return failRun(move, frame, run.exhausted);
+  const { step: from } = frame.state;
   frame.state = state;
+  noteFinished(frame, from, event);
   frame.wake_at = nextMoment(frame);
   plan.frameChanged(frame);
   for (const step of steps) {
@@ -234,7 +238,9 @@ function beginInner({ run, plan, todo }: Drive, inner: LiveFrame, job: Job): voi
 }
 
 export function liveFlow(job: Job, value: LiveFlow["value"], depth: number): LiveFlow {
-  return { job, value, modules: moduleIndex(value), input: calledWith(job), depth };
+  const isWhole = pointOf(job) === undefined;
+  const modules = moduleIndex(value);
+  return { job, value, modules, input: calledWith(job), depth, finished: new Map(), isWhole };
 }
 
 /** The frame of a flow's own modules. */

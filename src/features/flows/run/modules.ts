@@ -12,7 +12,7 @@ export function moduleIndex(value: FlowValue): Map<string, FlowModule> {
   const add = (module: FlowModule | undefined): void => {
     if (!module) return;
     index!.set(module.id, module);
-    for (const list of nestedLists(module)) list.forEach(add);
+    for (const { modules } of bodiesOf(module)) modules.forEach(add);
   };
   value.modules.forEach(add);
   add(value.failure_module);
@@ -21,16 +21,19 @@ export function moduleIndex(value: FlowValue): Map<string, FlowModule> {
   return index;
 }
 
-/** The lists of modules inside a module. */
-export function nestedLists({ value }: FlowModule): FlowModule[][] {
+/** The lists of steps a step holds, each with the name of its field. */
+export function bodiesOf({ value }: FlowModule): { field: string; modules: FlowModule[] }[] {
   switch (value.type) {
     case "forloopflow":
     case "whileloopflow":
-      return [value.modules];
+      return [{ field: "modules", modules: value.modules }];
     case "branchone":
-      return [...value.branches.map((branch) => branch.modules), value.default];
+      return [
+        ...value.branches.map(({ modules }, index) => ({ field: `branches.${index}.modules`, modules })),
+        { field: "default", modules: value.default },
+      ];
     case "branchall":
-      return value.branches.map((branch) => branch.modules);
+      return value.branches.map(({ modules }, index) => ({ field: `branches.${index}.modules`, modules }));
     default:
       return [];
   }

@@ -4,6 +4,8 @@ import type { App } from "../../../context.ts";
 import type { FlowValue } from "../../../flow-engine/types.ts";
 import { parseFields } from "../../../lib/json.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
+import { runnable } from "../runnable.ts";
+import type { StoredFlow } from "../tree.ts";
 import { flowPathOf, flowValueOf } from "../versions.ts";
 import { leafOf, moduleIndex } from "./modules.ts";
 
@@ -51,7 +53,8 @@ async function flowAround(app: App, job: Job): Promise<{ value: FlowValue; path:
       .select({ parent_job: jobs.parent_job, raw_flow: jobs.raw_flow, path: jobs.script_path })
       .from(jobs)
       .where(eq(jobs.id, id));
-    if (row?.raw_flow) return { value: parseFields(row.raw_flow) as FlowValue, path: row.path ?? undefined };
+    if (row?.raw_flow)
+      return { value: runnable(parseFields(row.raw_flow) as StoredFlow), path: row.path ?? undefined };
     id = row?.parent_job ?? null;
   }
   return { value: { modules: [] }, path: undefined };

@@ -7,6 +7,7 @@ import type { Reservation } from "../../../queue/queue.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
 import { noteEnd } from "../../handlers/outbox.ts";
 import { cacheResult } from "../../jobs/cached-results.ts";
+import { labelsOf } from "../../jobs/labels.ts";
 import { type ForRunner, refuseStale } from "../../jobs/stale-seals.ts";
 import { flowItems } from "../tables.ts";
 import { wakeFlowsAt } from "./moments.ts";
@@ -237,8 +238,9 @@ export class Plan {
   async #finish(tx: Tx, { frame, status, result, cached }: FrameEnd): Promise<void> {
     const now = this.#app.clock();
     const duration_ms = ranMs(frame, now);
-    await tx.exec(finishFrame, { id: frame.id, status, result, completed_at: now, duration_ms });
     const { job } = frame.flow;
+    const labels = job.id === frame.id ? labelsOf(result) : null;
+    await tx.exec(finishFrame, { id: frame.id, status, result, labels, completed_at: now, duration_ms });
     if (job.id !== frame.id) return;
     if (job.cache_ttl && status === "success" && !cached) await cacheResult(this.#app, tx, job, result);
     await freePlace(this.#app, tx, job);

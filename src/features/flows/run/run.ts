@@ -7,12 +7,14 @@ import type { App } from "../../../context.ts";
 import type { Reader } from "../../../database/database.ts";
 import { Internal } from "../../../errors.ts";
 import { modulesOf } from "../../../flow-engine/launch.ts";
-import type { Body, Frame, FrameState, Iter } from "../../../flow-engine/state.ts";
+import type { Body, Frame, FrameState, Iter, ResultRef } from "../../../flow-engine/state.ts";
 import type { FlowModule, FlowValue } from "../../../flow-engine/types.ts";
 import { parseFields, parseJson } from "../../../lib/json.ts";
 import { isFrame, type JobStatus } from "../../../queue/states.ts";
 import { type Job, jobs } from "../../../queue/tables.ts";
+import { runnable } from "../runnable.ts";
 import { type FlowResume, flowFrames, flowItems } from "../tables.ts";
+import type { StoredFlow } from "../tree.ts";
 import { flowValueOf } from "../versions.ts";
 import { moduleIndex } from "./modules.ts";
 
@@ -25,6 +27,10 @@ export interface LiveFlow {
   input: Record<string, unknown>;
   /** How many flows are around it. */
   depth: number;
+  /** Results of its steps by id, wherever they stand, as far as they are known; undefined for one that has none. */
+  finished: Map<string, ResultRef | undefined>;
+  /** It was in memory from its first step on: none of its results is unknown. */
+  isWhole: boolean;
 }
 
 /** A list of modules that runs. */
@@ -206,6 +212,8 @@ export async function reviveFrame(app: App, job: Job, parent: LiveFrame | undefi
     modules: moduleIndex(value),
     input: calledWith(job),
     depth: parent ? parent.flow.depth + 1 : 0,
+    finished: new Map(),
+    isWhole: false,
   };
   return { ...common, flow, iter: undefined, frame: value };
 }
@@ -228,6 +236,6 @@ export function innerFrame({ flow, frame }: LiveFrame, module: string, body: Bod
 }
 
 async function runValueOf(app: App, job: Job): Promise<FlowValue> {
-  if (job.raw_flow !== null) return parseFields(job.raw_flow) as FlowValue;
+  if (job.raw_flow !== null) return runnable(parseFields(job.raw_flow) as StoredFlow);
   return flowValueOf(app, job.workspace_id, job.flow_version ?? 0);
 }

@@ -21,6 +21,7 @@ import { beginReading, type Reading } from "../../jobs/references.ts";
 import { sealSecrets } from "../../jobs/sealed.ts";
 import { interpolate } from "../../resources/interpolate.ts";
 import { answersTo, approverOf } from "./answers.ts";
+import { findFinished } from "./finished.ts";
 import { type FlowRun, itemsKey, type LiveFlow, type LiveFrame } from "./run.ts";
 
 /** The engine's environment for one frame. */
@@ -61,9 +62,13 @@ async function evaluateIn(
   const { previous } = state;
   const { result } = extra;
   const before = () => (previous ? refEntry(app, run, previous) : input());
+  const otherResult = async (id: string) => {
+    const found = await findFinished(app, frame.flow, id);
+    return found ? refEntry(app, run, found) : null;
+  };
   const scope: Scope = {
     flow_input: input,
-    results: () => new Members(resultsOf(app, run, frame, state)),
+    results: () => new Members(resultsOf(app, run, frame, state), otherResult),
     previous_result: before,
     result: result ? () => refEntry(app, run, result) : before,
     flow_env: frame.flow.value.flow_env ?? {},
@@ -107,7 +112,7 @@ export function inputOf(frame: LiveFrame, own: Iter | undefined): Record<string,
   return iter ? { ...frame.flow.input, iter } : frame.flow.input;
 }
 
-/** Results by step, each fetched when it is mentioned. */
+/** Results by step, each fetched when it is mentioned: of the steps around, and before. */
 function resultsOf(app: App, run: FlowRun, frame: LiveFrame, state: FrameState): Scope {
   const found: Scope = {};
   const add = (modules: (ModuleState | null | undefined)[]) => {

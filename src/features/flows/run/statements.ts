@@ -38,7 +38,14 @@ export const leaveFrame = statement<{ job_id: string; state: FrameState; wake_at
 );
 
 export const finishFrame = statement<
-  { id: string; status: JobStatus; result: string; completed_at: Date; duration_ms: number },
+  {
+    id: string;
+    status: JobStatus;
+    result: string;
+    labels: string[] | null;
+    completed_at: Date;
+    duration_ms: number;
+  },
   unknown
 >((q) =>
   q
@@ -47,6 +54,7 @@ export const finishFrame = statement<
       state: "completed",
       status: p("status") as never,
       result: p("result") as never,
+      labels: p("labels") as never,
       // Headers of a sender, which nobody reads any more, may hold its secrets.
       preprocessor_input: null,
       completed_at: p("completed_at") as never,
@@ -75,7 +83,13 @@ export async function insertJobs(tx: Tx, rows: readonly Job[]): Promise<void> {
 /** Stores identities as they ended: their arguments are their results. */
 export async function insertEnded(tx: Tx, rows: readonly Job[]): Promise<void> {
   const ended = (job: Job) =>
-    ({ status: "success", result: job.args, completed_at: job.created_at, duration_ms: 0 }) as const;
+    ({
+      status: "success",
+      result: job.args,
+      labels: null,
+      completed_at: job.created_at,
+      duration_ms: 0,
+    }) as const;
   const begun = rows.map((job): Job => ({ ...job, state: "running", started_at: job.created_at }));
   if (dialect === "postgres") {
     return insertJobs(

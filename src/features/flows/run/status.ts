@@ -38,7 +38,8 @@ export async function flowStatus(app: App, job: Job): Promise<FlowStatus | undef
   const states = await app.db.read.select().from(flowUserStates).where(eq(flowUserStates.job_id, job.id));
   const { failure_module, preprocessor_module } = flow.value;
   return {
-    step: state.step,
+    // Approvals are asked for after a step, and the one after it waits for them.
+    step: approval ? state.step + 1 : state.step,
     modules,
     failure_module: state.failure
       ? { ...(await moduleStatus(app, job, failure_module!, state.failure)), parent_module }
