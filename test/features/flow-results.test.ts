@@ -1,5 +1,7 @@
 /** What the steps of a run have made: read by step, taken over by a run that begins at a later one. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eq, sql } from "drizzle-orm";
+import { flowFrames } from "../../src/features/flows/tables.ts";
 import { expectOk, until } from "../harness.ts";
 import { type Streaming, startStreaming } from "../streaming.ts";
 
@@ -246,3 +248,83 @@ describe("a run from a step of another one on", () => {
 function stampOf(id: string) {
   return script(id, "export const main = () => crypto.randomUUID()");
 }
+
+describe("results by id", () => {
+  const ten = script("deep", "export const main = (v: number) => v * 10", {
+    v: js("flow_input.iter?.value ?? 1"),
+  });
+  const read = (id: string, expr: string) =>
+    script(id, "export const main = (x: unknown) => x", { x: js(expr) });
+  const branch = (modules: object[]) => ({
+    id: "one",
+    value: { type: "branchone", branches: [], default: modules },
+  });
+  const ten2 = script("other", "export const main = (v: number) => v * 100", {
+    v: js("flow_input.iter.value"),
+  });
+  const args = { items: [1, 2] };
+
+  test("are found of any finished step, also inside branches and loops; an unknown one is null", async () => {
+    const WAYS: [modules: object[], expr: string, expected: unknown][] = [
+      [[branch([ten])], "[results.deep, results.one]", [10, 10]],
+      [[branch([ten]), loop("l", [read("in", "results.deep")])], "results.l", [10, 10]],
+      [[loop("l", [ten])], "results.deep", 20],
+      [[loop("l", [read("first", "1"), ten])], "results.deep", 20],
+      [[loop("l", [branch([ten])])], "results.deep", 20],
+      [[ten], "[results.unknown, results.nobody?.x ?? 7, results.last]", [null, 7, null]],
+    ];
+    for (const [modules, expr, expected] of WAYS) {
+      expect([expr, (await ran([...modules, read("last", expr)], args)).result]).toEqual([expr, expected]);
+    }
+  });
+
+  test("are found by a run that began in another process, and by one that goes on from another", async () => {
+    const waits = script(
+      "waits",
+      `${on.gates.script}export const main = async () => { await pass("byid"); return 1 }`,
+    );
+    const steps = [branch([ten]), loop("l", [ten2]), waits, read("last", "[results.deep, results.other]")];
+    const id = await start(await push(steps), args);
+    await untilRunning(id, "waits");
+    // As when another server has changed the run meanwhile: it is read anew.
+    await on.server.server.app.db.write((tx) =>
+      tx
+        .update(flowFrames)
+        .set({ version: sql`${flowFrames.version} + 1` })
+        .where(eq(flowFrames.job_id, id)),
+    );
+    await on.gates.open("byid");
+    expect((await on.completed(id)).result).toEqual([10, 200]);
+    const again = await expectOk(on.ask("POST", `${jobs}/restart/f/${id}`, { step_id: "last" }));
+    expect((await on.completed(again.text)).result).toEqual([10, 200]);
+    expect((await expectOk(resultOf(id, "other"))).json()).toBe(200);
+  });
+});
+
+test("the labels of a flow's result are its job's, each once", async () => {
+  const labelled = script("a", "export const main = () => ({ wm_labels: ['red', 'blue', 'red'] })");
+  expect(await ran([labelled])).toMatchObject({ labels: ["red", "blue"] });
+});
+
+test("what fails beside others lets them end, and leaves the list so far", async () => {
+  const odd = script(
+    "i",
+    `${on.gates.script}export const main = async (v: number) => {
+      if (v === 1) throw new Error("no");
+      await pass("slow");
+      return v;
+    }`,
+    { v: js("flow_input.iter.value") },
+  );
+  const id = await start(await push([loop("l", [odd], { parallel: true })]), { items: [1, 2] });
+  await until(async () => {
+    const { flow_status } = (await expectOk(on.ask("GET", `${jobs}_u/get/${id}`))).json();
+    return flow_status.modules[0].flow_jobs_success?.includes(false) || undefined;
+  });
+  await on.gates.open("slow");
+  const { success, result } = await on.completed(id);
+  expect([success, result]).toEqual([
+    false,
+    [{ error: expect.objectContaining({ message: "no", step_id: "i" }) }, 2],
+  ]);
+});

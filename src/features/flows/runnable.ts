@@ -13,8 +13,9 @@ import type {
   Suspend,
 } from "../../flow-engine/types.ts";
 import { LANGUAGES } from "../../languages/languages.ts";
+import { isJsonObject } from "../../lib/json.ts";
 import { checkPath } from "../../lib/paths.ts";
-import { idsOf, isRecord, listIn, type Stored, type StoredFlow } from "./tree.ts";
+import { idsOf, listIn, type Stored, type StoredFlow } from "./tree.ts";
 
 const LEAVES = ["rawscript", "script", "flow", "identity"];
 const KINDS = [...LEAVES, "forloopflow", "whileloopflow", "branchone", "branchall"];
@@ -24,7 +25,7 @@ export function runnable(flow: StoredFlow): FlowValue {
   const ids = idsOf(flow);
   const leaf = (field: string) => {
     const stored = flow[field];
-    if (!isRecord(stored)) return undefined;
+    if (!isJsonObject(stored)) return undefined;
     const module = moduleOf(stored, ids);
     const { type } = module.value;
     if (type === "refused" || LEAVES.includes(type)) return module;
@@ -44,7 +45,7 @@ export function runnable(flow: StoredFlow): FlowValue {
     cache_ttl: amount(flow.cache_ttl),
     priority: priority(flow.priority),
     early_return: text(flow.early_return),
-    flow_env: isRecord(flow.flow_env) ? flow.flow_env : undefined,
+    flow_env: isJsonObject(flow.flow_env) ? flow.flow_env : undefined,
   });
 }
 
@@ -52,7 +53,7 @@ type Ids = Map<Stored, string>;
 
 function modulesIn(modules: unknown, ids: Ids): FlowModule[] {
   return listIn(modules)
-    .filter(isRecord)
+    .filter(isJsonObject)
     .map((module) => moduleOf(module, ids));
 }
 
@@ -69,7 +70,9 @@ function moduleOf(stored: Stored, ids: Ids): FlowModule {
     timeout: numberOrInput(stored.timeout),
     cache_ttl: amount(stored.cache_ttl),
     delete_after_use: flag(stored.delete_after_use),
-    mock: isRecord(mock) ? { enabled: mock.enabled === true, return_value: mock.return_value } : undefined,
+    mock: isJsonObject(mock)
+      ? { enabled: mock.enabled === true, return_value: mock.return_value }
+      : undefined,
     suspend: suspendOf(stored.suspend),
     retry: retryOf(stored.retry),
     continue_on_error: flag(stored.continue_on_error),
@@ -78,7 +81,7 @@ function moduleOf(stored: Stored, ids: Ids): FlowModule {
 }
 
 function kindOf(stored: unknown, ids: Ids): FlowModuleValue {
-  if (!isRecord(stored)) return refused("the step has no `value` that says what it runs");
+  if (!isJsonObject(stored)) return refused("the step has no `value` that says what it runs");
   switch (stored.type) {
     case "rawscript":
       return scriptOf(stored);
@@ -108,7 +111,7 @@ function kindOf(stored: unknown, ids: Ids): FlowModuleValue {
 
 function branchesOf(stored: Stored, ids: Ids): Extract<FlowModuleValue, { type: "branchall" }>["branches"] {
   return listIn(stored.branches).map((branch) => {
-    const { modules, summary, skip_failure } = isRecord(branch) ? branch : {};
+    const { modules, summary, skip_failure } = isJsonObject(branch) ? branch : {};
     return known({
       modules: modulesIn(modules, ids),
       summary: text(summary),
@@ -169,14 +172,14 @@ function loopOf(stored: Stored, type: "forloopflow" | "whileloopflow", ids: Ids)
 }
 
 function inputsOf(stored: unknown): Record<string, InputTransform> {
-  if (!isRecord(stored)) return {};
+  if (!isJsonObject(stored)) return {};
   return Object.fromEntries(Object.entries(stored).map(([name, input]) => [name, inputOf(input)]));
 }
 
 /** What nobody has filled in is null. */
 function inputOf(stored: unknown): InputTransform {
   if (stored === null || stored === undefined) return { type: "static", value: null };
-  const { type, value, expr } = isRecord(stored) ? stored : {};
+  const { type, value, expr } = isJsonObject(stored) ? stored : {};
   if (type === "static") return { type, value };
   if (type === "javascript") {
     const expression = text(expr);
@@ -197,13 +200,13 @@ function numberOrInput(stored: unknown): number | InputTransform | undefined {
 }
 
 function conditionOf(stored: unknown): Condition | undefined {
-  const expr = isRecord(stored) ? text(stored.expr) : undefined;
+  const expr = isJsonObject(stored) ? text(stored.expr) : undefined;
   return expr === undefined ? undefined : { expr };
 }
 
 function stopOf(stored: unknown): StopCondition | undefined {
   const condition = conditionOf(stored);
-  if (!condition || !isRecord(stored)) return undefined;
+  if (!condition || !isJsonObject(stored)) return undefined;
   const { skip_if_stopped, error_message } = stored;
   return known<StopCondition>({
     ...condition,
@@ -213,15 +216,15 @@ function stopOf(stored: unknown): StopCondition | undefined {
 }
 
 function retryOf(stored: unknown): Retry | undefined {
-  if (!isRecord(stored)) return undefined;
+  if (!isJsonObject(stored)) return undefined;
   const { constant, exponential } = stored;
   const triesOf = (given: Stored) => ({
     attempts: count(given.attempts) ?? 0,
     seconds: amount(given.seconds) ?? 0,
   });
   return known<Retry>({
-    constant: isRecord(constant) ? triesOf(constant) : undefined,
-    exponential: isRecord(exponential)
+    constant: isJsonObject(constant) ? triesOf(constant) : undefined,
+    exponential: isJsonObject(exponential)
       ? known<NonNullable<Retry["exponential"]>>({
           ...triesOf(exponential),
           multiplier: amount(exponential.multiplier) ?? 1,
@@ -234,7 +237,7 @@ function retryOf(stored: unknown): Retry | undefined {
 
 /** Where no answer is awaited, none is asked for. */
 function suspendOf(stored: unknown): Suspend | undefined {
-  if (!isRecord(stored) || stored.required_events === 0) return undefined;
+  if (!isJsonObject(stored) || stored.required_events === 0) return undefined;
   return known<Suspend>({
     required_events: count(stored.required_events),
     timeout: amount(stored.timeout),

@@ -1,5 +1,7 @@
 /** Going through the steps of a flow as it is stored, which may lack anything. */
 
+import { isJsonObject } from "../../lib/json.ts";
+
 /** A flow as it was sent. */
 export interface StoredFlow {
   modules: unknown[];
@@ -24,10 +26,6 @@ interface Body {
   modules: unknown;
 }
 
-export function isRecord(value: unknown): value is Stored {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** An empty list for what is none. */
 export function listIn(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
@@ -35,10 +33,10 @@ export function listIn(value: unknown): unknown[] {
 
 /** The lists of steps inside of a step. */
 export function bodiesOf({ value }: Stored): Body[] {
-  if (!isRecord(value)) return [];
+  if (!isJsonObject(value)) return [];
   const ofBranches = listIn(value.branches).map((branch, index) => ({
     field: `branches.${index}.modules`,
-    modules: isRecord(branch) ? branch.modules : undefined,
+    modules: isJsonObject(branch) ? branch.modules : undefined,
   }));
   switch (value.type) {
     case "forloopflow":
@@ -94,13 +92,13 @@ type Placed = Omit<StoredStep, "id">;
 
 function* places({ modules, failure_module, preprocessor_module }: StoredFlow): Generator<Placed> {
   yield* inList(modules, "value.modules", 0);
-  if (isRecord(failure_module)) yield* within(failure_module, "value.failure_module", 0);
-  if (isRecord(preprocessor_module)) yield* within(preprocessor_module, "value.preprocessor_module", 0);
+  if (isJsonObject(failure_module)) yield* within(failure_module, "value.failure_module", 0);
+  if (isJsonObject(preprocessor_module)) yield* within(preprocessor_module, "value.preprocessor_module", 0);
 }
 
 function* inList(modules: unknown, at: string, depth: number): Generator<Placed> {
   for (const [index, module] of listIn(modules).entries()) {
-    if (isRecord(module)) yield* within(module, `${at}.${index}`, depth);
+    if (isJsonObject(module)) yield* within(module, `${at}.${index}`, depth);
   }
 }
 
@@ -121,7 +119,7 @@ export interface StoredScript extends Stored {
 export function* rawScripts(flow: StoredFlow): Generator<{ id: string; script: StoredScript }> {
   for (const { id, module } of everyStep(flow)) {
     const { value } = module;
-    if (!isRecord(value) || value.type !== "rawscript") continue;
+    if (!isJsonObject(value) || value.type !== "rawscript") continue;
     if (typeof value.content !== "string" || value.content.trim() === "") continue;
     if (typeof value.language === "string") yield { id, script: value as StoredScript };
   }

@@ -3,7 +3,8 @@
  * and given back as it was sent, and fails the run that comes to it (runnable.ts).
  */
 import { BadRequest } from "../../errors.ts";
-import { bodiesOf, everyStep, isRecord, ownId, type Stored, type StoredFlow } from "./tree.ts";
+import { isJsonObject } from "../../lib/json.ts";
+import { bodiesOf, everyStep, ownId, type Stored, type StoredFlow } from "./tree.ts";
 
 /** It stands in URLs and in logs. */
 const MAX_ID_LENGTH = 100;
@@ -21,7 +22,7 @@ export function validateFlow(flow: StoredFlow): void {
   checkList(flow.modules, "value.modules");
   for (const field of ["failure_module", "preprocessor_module"]) {
     const module = flow[field] ?? undefined;
-    if (module !== undefined && !isRecord(module)) throw noStep(`value.${field}`, module);
+    if (module !== undefined && !isJsonObject(module)) throw noStep(`value.${field}`, module);
   }
   const places = new Map<string, string>();
   for (const { id, module, at, depth } of everyStep(flow)) {
@@ -41,7 +42,7 @@ export function validateFlow(flow: StoredFlow): void {
 
 function checkList(modules: unknown, at: string): void {
   if (!Array.isArray(modules)) throw new BadRequest(`\`${at}\`: must be an array of steps`);
-  const index = modules.findIndex((module) => !isRecord(module));
+  const index = modules.findIndex((module) => !isJsonObject(module));
   if (index >= 0) throw noStep(`${at}.${index}`, modules[index]);
 }
 

@@ -4,6 +4,7 @@ import { NotFound } from "../../../errors.ts";
 import type { Step } from "../../../flow-engine/state.ts";
 import type { FlowModule } from "../../../flow-engine/types.ts";
 import { runtimeOf } from "../../../languages/languages.ts";
+import { isJsonObject } from "../../../lib/json.ts";
 import { refuseDeep } from "../../../lib/json-depth.ts";
 import type { JobKind } from "../../../queue/states.ts";
 import type { Job } from "../../../queue/tables.ts";
@@ -137,13 +138,9 @@ function handed(row: Job, given: unknown, language: string): Job {
 /** An undefined argument is one that is left out in JavaScript, which has defaults for it; elsewhere it is null. */
 function argsText(args: unknown, language: string): string {
   const runtime = runtimeOf(language);
-  if (runtime === "bun" || runtime === "nativets" || !isRecord(args)) return JSON.stringify(args ?? null);
+  if (runtime === "bun" || runtime === "nativets" || !isJsonObject(args)) return JSON.stringify(args ?? null);
   const given = Object.entries(args).map(([name, value]) => [name, value ?? null] as const);
   return JSON.stringify(Object.fromEntries(given));
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Job } from "../../../queue/tables.ts";
 import { cachedResult } from "../../jobs/cached-results.ts";
 import { verdict } from "./answers.ts";
 import { type FrameStep, frameRow, leafRow, type RunStep } from "./children.ts";
-import { noteFinished } from "./finished.ts";
+import { noteEnd, noteFinished } from "./finished.ts";
 import { moduleIndex } from "./modules.ts";
 import { FIRST_REAL, nextTurn } from "./moments.ts";
 import type { FrameEnd, Plan } from "./plan.ts";
@@ -55,11 +55,12 @@ async function apply(move: Drive, frame: LiveFrame, event: FrameEvent): Promise<
     return plan.frameChanged(frame);
   }
   const waited = frame.state.waits?.for === "events";
+  noteEnd(frame, event);
   const { state, steps } = await transition(frame.frame, frame.state, event, envOf(app, run, frame));
   if (run.exhausted) return failRun(move, frame, run.exhausted);
   const { step: from } = frame.state;
   frame.state = state;
-  noteFinished(frame, from, event);
+  noteFinished(frame, from);
   frame.wake_at = nextMoment(frame);
   plan.frameChanged(frame);
   for (const step of steps) {

@@ -9,9 +9,13 @@ import { bodiesOf } from "./modules.ts";
 import type { LiveFlow, LiveFrame } from "./run.ts";
 import { pointOf } from "./take-over.ts";
 
-/** Remembers what has ended in a frame with an event. @param from index of the module that was under way before it */
-export function noteFinished({ flow, state }: LiveFrame, from: number, event: FrameEvent): void {
+/** Remembers what a transition has ended in a frame. @param from index of the module that was under way before it */
+export function noteFinished({ flow, state }: LiveFrame, from: number): void {
   for (const own of state.modules.slice(from)) if (own?.result) flow.finished.set(own.id, own.result);
+}
+
+/** Remembers the end of a job: of a step alone in a loop no frame does. What follows from the end sees it already. */
+export function noteEnd({ flow }: LiveFrame, event: FrameEvent): void {
   if (event.type !== "child" || !isGood(event)) return;
   const loop = flow.modules.get(event.module);
   const leaf = loop && onlyLeaf(loop);
