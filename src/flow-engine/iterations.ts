@@ -156,7 +156,10 @@ export async function oneEnded(
   if (!failed) return { result: all, ...(stopped ? { stopped: stopped.status } : {}) };
   if (failed.own) return { failed };
   const but = Array.from({ length: count }, (_, at) => at).filter((at) => skipsFailure(value, at));
-  return { failed, result: { ...all, failures: { step: leafId(module), but } } };
+  return {
+    failed,
+    result: { ...all, failures: { step: leafId(module), but, index: failed.index, error: failed.error } },
+  };
 }
 
 function errorOf(module: FlowModule, event: ChildEvent): unknown {

@@ -9,8 +9,16 @@ export type ResultRef =
    * newest at each index, since a module that was tried again has older ones. Null where there is none, or it failed;
    * with `failures` its error value, as one of the step `step`, unless its index is in `but`.
    */
-  | { gather: string; of: string; count: number; failures?: { step: string; but: number[] } }
+  | { gather: string; of: string; count: number; failures?: Failures }
   | { value: unknown };
+
+/** How those that failed are told: `error` is that of the one at `index`, which may be one that no job was made of. */
+export interface Failures {
+  step: string;
+  but: number[];
+  index: number;
+  error: unknown;
+}
 
 /** Iterations of a loop, or branches that all run. */
 export interface Many {

@@ -69,7 +69,7 @@ const cameTo = (id: string): Promise<any> =>
     const job = await get(id);
     if (job.type === "CompletedJob") return { result: job.result };
     const { modules, step, approval_conditions } = job.flow_status ?? {};
-    return approval_conditions ? { asks: modules[step].id } : undefined;
+    return approval_conditions ? { asks: modules[step - 1].id } : undefined;
   }, "the run to ask or to end");
 /** The run itself, or what runs inside of it. */
 const frameThatAsks = (id: string): Promise<string> =>
@@ -77,7 +77,7 @@ const frameThatAsks = (id: string): Promise<string> =>
     for (let frame: string | undefined = id; frame !== undefined; ) {
       const { flow_status }: any = await get(frame);
       if (flow_status?.approval_conditions) return frame;
-      frame = flow_status?.modules[flow_status.step - 1]?.job;
+      frame = flow_status?.modules[flow_status.step]?.job;
     }
   }, "a frame that asks");
 
@@ -85,7 +85,7 @@ async function approved(path: string, by: Ask, args?: object): Promise<string> {
   const id = await start(path, by, args);
   const frame = await frameThatAsks(id);
   const { modules, step } = (await get(frame)).flow_status;
-  const url = (await expectOk(admin("GET", `${jobs}/resume_urls/${modules[step].job}/1`))).json().resume;
+  const url = (await expectOk(admin("GET", `${jobs}/resume_urls/${modules[step - 1].job}/1`))).json().resume;
   await expectOk(boss("POST", url.slice(`${server.url}/api`.length), {}));
   return id;
 }
