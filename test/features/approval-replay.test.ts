@@ -182,7 +182,7 @@ describe("an approval that anybody may give", () => {
     );
     const frame = await frameThatAsks(run);
     const { modules: own, step } = (await get(frame)).flow_status;
-    const url = (await expectOk(admin("GET", `${jobs}/resume_urls/${own[step].job}/1`))).json().resume;
+    const url = (await expectOk(admin("GET", `${jobs}/resume_urls/${own[step - 1].job}/1`))).json().resume;
     await expectOk(boss("POST", url.slice(`${server.url}/api`.length), {}));
     expect(await cameTo(run)).toEqual({ result: [1, 2] });
     const changed = await restart(ann, run, "loop/1", { order: 2 });
