@@ -51,10 +51,19 @@ describe("a preview", () => {
     expect(await completed(await answer.text())).toMatchObject({ result: 4, script_path: "u/admin/bundled" });
   });
 
+  test("of code that does not parse makes a job that fails", async () => {
+    const form = new FormData();
+    form.append("preview", "{}");
+    form.append("file", new Blob(["export const = 1"]));
+    const answer = await send(form);
+    expect(answer.status).toBe(201);
+    const { success, result } = await completed(await answer.text());
+    expect([success, result.error.message]).toEqual([false, expect.stringContaining("line 1")]);
+  });
+
   test.each([
     ["no file", { preview: "{}" }, "`file`"],
     ["a preview that is no JSON", { preview: "{", file: new Blob(["export const main = 1"]) }, "not JSON"],
-    ["a syntax error", { preview: "{}", file: new Blob(["export const = 1"]) }, "line 1"],
   ])("of a bundle with %s is refused", async (_, parts, says) => {
     const form = new FormData();
     for (const [name, value] of Object.entries(parts)) form.append(name, value as Blob);
