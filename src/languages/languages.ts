@@ -83,7 +83,6 @@ export const LANGUAGES_BY_ENDING: readonly [ending: string, language: Language][
   .map((language): [string, Language] => [FILE_ENDINGS[language], language])
   .sort(([a], [b]) => b.length - a.length);
 
-
 export function isLanguage(name: string): name is Language {
   return (LANGUAGES as readonly string[]).includes(name);
 }
