@@ -61,6 +61,7 @@ test("jobs know the group of their worker", async () => {
 });
 
 test("what a group is given is what its workers take, at once", async () => {
+  await expectOk(root("POST", "/settings/global/custom_tags", { value: ["gpu"] }));
   await give(["gpu", "dependency"]);
   expect((await get("/workers/list"))[0].custom_tags).toEqual(["gpu", "dependency"]);
   expect(await get("/workers/exists_worker_with_tag?tag=gpu")).toBe(true);

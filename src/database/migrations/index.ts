@@ -5,25 +5,13 @@ import postgres_0001_jobs_whole from "./postgres/0001_jobs_whole.sql" with { typ
 import postgres_0002_flows from "./postgres/0002_flows.sql" with { type: "text" };
 import postgres_0003_instance from "./postgres/0003_instance.sql" with { type: "text" };
 import postgres_0004_webhook_events_told from "./postgres/0004_webhook_events_told.sql" with { type: "text" };
-import postgres_0005_change from "./postgres/0005_change.sql" with { type: "text" };
-import postgres_0006_change from "./postgres/0006_change.sql" with { type: "text" };
-import postgres_0007_change from "./postgres/0007_change.sql" with { type: "text" };
-import postgres_0008_change from "./postgres/0008_change.sql" with { type: "text" };
-import postgres_0009_change from "./postgres/0009_change.sql" with { type: "text" };
-import postgres_0010_change from "./postgres/0010_change.sql" with { type: "text" };
-import postgres_0011_lenient from "./postgres/0011_lenient.sql" with { type: "text" };
+import postgres_0005_hardening from "./postgres/0005_hardening.sql" with { type: "text" };
 import sqlite_0000_init from "./sqlite/0000_init.sql" with { type: "text" };
 import sqlite_0001_jobs_whole from "./sqlite/0001_jobs_whole.sql" with { type: "text" };
 import sqlite_0002_flows from "./sqlite/0002_flows.sql" with { type: "text" };
 import sqlite_0003_instance from "./sqlite/0003_instance.sql" with { type: "text" };
 import sqlite_0004_webhook_events_told from "./sqlite/0004_webhook_events_told.sql" with { type: "text" };
-import sqlite_0005_change from "./sqlite/0005_change.sql" with { type: "text" };
-import sqlite_0006_change from "./sqlite/0006_change.sql" with { type: "text" };
-import sqlite_0007_change from "./sqlite/0007_change.sql" with { type: "text" };
-import sqlite_0008_change from "./sqlite/0008_change.sql" with { type: "text" };
-import sqlite_0009_change from "./sqlite/0009_change.sql" with { type: "text" };
-import sqlite_0010_change from "./sqlite/0010_change.sql" with { type: "text" };
-import sqlite_0011_lenient from "./sqlite/0011_lenient.sql" with { type: "text" };
+import sqlite_0005_hardening from "./sqlite/0005_hardening.sql" with { type: "text" };
 
 export const migrations = {
   sqlite: [
@@ -32,13 +20,7 @@ export const migrations = {
     { name: "0002_flows", sql: sqlite_0002_flows },
     { name: "0003_instance", sql: sqlite_0003_instance },
     { name: "0004_webhook_events_told", sql: sqlite_0004_webhook_events_told },
-    { name: "0005_change", sql: sqlite_0005_change },
-    { name: "0006_change", sql: sqlite_0006_change },
-    { name: "0007_change", sql: sqlite_0007_change },
-    { name: "0008_change", sql: sqlite_0008_change },
-    { name: "0009_change", sql: sqlite_0009_change },
-    { name: "0010_change", sql: sqlite_0010_change },
-    { name: "0011_lenient", sql: sqlite_0011_lenient },
+    { name: "0005_hardening", sql: sqlite_0005_hardening },
   ],
   postgres: [
     { name: "0000_init", sql: postgres_0000_init },
@@ -46,12 +28,6 @@ export const migrations = {
     { name: "0002_flows", sql: postgres_0002_flows },
     { name: "0003_instance", sql: postgres_0003_instance },
     { name: "0004_webhook_events_told", sql: postgres_0004_webhook_events_told },
-    { name: "0005_change", sql: postgres_0005_change },
-    { name: "0006_change", sql: postgres_0006_change },
-    { name: "0007_change", sql: postgres_0007_change },
-    { name: "0008_change", sql: postgres_0008_change },
-    { name: "0009_change", sql: postgres_0009_change },
-    { name: "0010_change", sql: postgres_0010_change },
-    { name: "0011_lenient", sql: postgres_0011_lenient },
+    { name: "0005_hardening", sql: postgres_0005_hardening },
   ],
 };

@@ -1,1 +1,0 @@
-ALTER TABLE "scripts" ADD COLUMN "draft_only" boolean DEFAULT false NOT NULL;

@@ -1,1 +1,0 @@
-ALTER TABLE `scripts` ADD `draft_only` integer DEFAULT false NOT NULL;
