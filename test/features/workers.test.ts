@@ -97,7 +97,6 @@ test("tags there are", async () => {
   expect(await get("/workers/get_default_tags")).toEqual(
     expect.arrayContaining(["bun", "python3", "flow", "dependency"]),
   );
-  expect(await get("/workers/custom_tags")).toEqual([]);
   await expectOk(root("POST", "/settings/global/custom_tags", { value: ["gpu"] }));
   expect(await get("/workers/custom_tags")).toEqual(["gpu"]);
   expect(await get("/workers/is_default_tags_per_workspace")).toBe(false);
