@@ -156,7 +156,6 @@ const KINDS: Record<string, Kind> = {
   },
   schedule: {
     create: (ask, path) => ask("POST", "/w/acme/schedules/create", { ...RUNS, ...HOURLY, path }),
-    created: 200,
     read: (path) => [`schedules/get/${path}`],
     list: "schedules/list",
     write: (ask, path) => ask("POST", `/w/acme/schedules/setenabled/${path}`, { enabled: false }),

@@ -295,7 +295,7 @@ describe("a name", () => {
     await expectOk(server.operator("POST", "/users/rename/zoe@example.org", { new_username: "zoey" }));
     expect(await told()).toEqual({
       variable: { "u/zoey": true },
-      folder: ["u/admin", "u/zoey"],
+      folder: ["u/zoey"],
       group: { "u/admin": true, "u/zoey": true },
     });
   });
@@ -305,6 +305,6 @@ describe("a name", () => {
     expect(await app.db.read.select().from(groupMembers).where(at("zoes"))).toHaveLength(1);
     await expectOk(as.admin!("DELETE", "/w/acme/users/delete/zoey"));
     expect(await app.db.read.select().from(groupMembers).where(at("zoes"))).toEqual([]);
-    expect(await told()).toEqual({ variable: {}, folder: ["u/admin"], group: { "u/admin": true } });
+    expect(await told()).toEqual({ variable: {}, folder: [], group: { "u/admin": true } });
   });
 });

@@ -24,8 +24,13 @@ const titled = interfaced.map((op) => [`${op.method} ${op.path}`, op] as const);
 /** A body that may be left out has what is in it. */
 const within = (schema: z.ZodType | undefined) =>
   schema instanceof z.ZodPrefault ? schema.unwrap() : schema;
-const fieldsOf = (schema: z.ZodType | undefined) =>
-  Object.keys((within(schema) as z.ZodObject | undefined)?.shape ?? {}).sort();
+/** The object in it; of a body that is read in two steps, what the second one takes. */
+function objectIn(schema: z.ZodType | undefined): z.ZodObject | undefined {
+  const found = within(schema);
+  return found instanceof z.ZodPipe ? (found.out as z.ZodObject) : (found as z.ZodObject | undefined);
+}
+
+const fieldsOf = (schema: z.ZodType | undefined) => Object.keys(objectIn(schema)?.shape ?? {}).sort();
 
 describe("the document", () => {
   test("is OpenAPI 3.1 of interface 1.423.2, open to everybody", () => {
