@@ -103,15 +103,6 @@ describe("a call that is refused", () => {
       "SyntaxFault",
       "line 2, column 1",
     ],
-    [
-      "one in a preview",
-      "POST",
-      "/w/acme/jobs/run/preview",
-      { content: "const = 1" },
-      400,
-      "SyntaxFault",
-      "line 1, column 7",
-    ],
     ["a query field of the wrong type", "POST", `${RUN}?timeout=soon`, {}, 400, "InvalidInput", "`timeout`"],
     [
       "a query field that is neither true nor false",
