@@ -210,7 +210,6 @@ describe("locks of a flow that is not deployed", () => {
   test.each([
     [needs("b", "none-such"), "step b, `content`: dependencies could not be installed"],
     [raw("b", "export function main( {"), "step b, `content`: Syntax error at line 1"],
-    [{ id: "b" }, '`flow_value.modules.0.value` (of "b")'],
   ])("are refused with the step: %o", async (module, says) => {
     const body = { path, flow_value: { modules: [module] } };
     const answer = await ask("POST", "/w/acme/jobs/run/flow_dependencies", body);
