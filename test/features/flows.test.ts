@@ -303,7 +303,7 @@ test("each change leaves a row of who did what", async () => {
   await expectOk(ask("POST", `${base}/update/u/admin/seen`, { ...body, path: "u/admin/moved" }));
   await expectOk(ask("POST", `${base}/archive/u/admin/moved`));
   await expectOk(ask("DELETE", `${base}/delete/u/admin/moved`));
-  await ask("POST", `${base}/create`, { ...body, value: { modules: [{}] } });
+  await ask("POST", `${base}/create`, { ...body, value: { modules: 1 } });
   const rows = (await ask("GET", "/w/watched/audit/list")).json();
   const told = rows.map((row: any) => [row.operation, row.action_kind, row.resource, row.parameters]);
   expect(told.slice(0, 4)).toEqual([

@@ -70,7 +70,7 @@ describe("a group", () => {
     await expectOk(as.admin!("DELETE", "/w/acme/groups/delete/gone"));
     expect((await get("ann", "get/gone")).status).toBe(404);
     expect((await as.admin!("GET", "/w/acme/acls/get/variable/u/admin/x")).json()).toEqual({});
-    expect((await as.admin!("GET", "/w/acme/folders/get/kept")).json().owners).toEqual(["u/admin"]);
+    expect((await as.admin!("GET", "/w/acme/folders/get/kept")).json().owners).toEqual([]);
     expect((await get("ann", "get/team")).json().extra_perms).toEqual({ "u/ann": true });
     await expectOk(post("bob", "create", { name: "gone" }));
     expect((await as.bob!("GET", "/w/acme/variables/get/u/admin/x")).status).toBe(404);

@@ -295,7 +295,7 @@ describe("files of versions", () => {
     // What it will load later it needs on disk: a module of its own, and a package.
     const later = `export const mark = "there";
       export async function main(late: boolean) {
-        return late ? [(await import("./main.ts")).mark, (await import("is-number")).default(1)] : [];
+        return late ? [(await import(import.meta.path)).mark, (await import("is-number")).default(1)] : [];
       }`;
     const warm = await deploy(ask, "acme", "u/admin/warm", later);
     const idle = await deploy(ask, "acme", "u/admin/idle", "export const main = () => 1");
