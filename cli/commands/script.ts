@@ -1,5 +1,5 @@
 import { basename, extname, join } from "node:path";
-import { Command, Option } from "commander";
+import { Option } from "commander";
 import { getDependents } from "../../src/features/scripts/importer-operations.ts";
 import {
   archiveScriptByPath,
@@ -11,7 +11,15 @@ import {
 import { ScriptFields } from "../../src/features/scripts/records.ts";
 import pythonClient from "../../src/runner/child/python-path/wmill.py" with { type: "text" };
 import { readSource } from "../arguments.ts";
-import { examples, inWorkspace, noun, type WorkspaceOptions, withClient, workspaceFor } from "../command.ts";
+import {
+  examples,
+  inWorkspace,
+  leaf,
+  noun,
+  type WorkspaceOptions,
+  withClient,
+  workspaceFor,
+} from "../command.ts";
 import { wholeNumber } from "../options.ts";
 import { CliError, usageError } from "../terminal/failure.ts";
 import { note, print, printJson, printTable, write } from "../terminal/output.ts";
@@ -194,14 +202,18 @@ const archive = inWorkspace("archive", "archive a script: it cannot be run any m
     else note(`archived ${path}`);
   });
 
-const client = new Command("client")
-  .description("write the Python module wmill into a folder, so that an editor knows it")
+const client = leaf(
+  "client",
+  "write the Python module wmill into a folder, so that an editor knows it",
+  "nothing",
+)
   .argument("[folder]", "where; the current one by default", ".")
   .addHelpText("after", examples("svc script client .", "svc script client ~/project"))
-  .action(async (folder: string) => {
+  .action(async (folder: string, { json }: { json?: boolean }) => {
     const file = join(folder, "wmill.py");
     await Bun.write(file, pythonClient);
-    note(`wrote ${file}: scripts have this module when they run`);
+    if (json) printJson({ file });
+    else note(`wrote ${file}: scripts have this module when they run`);
   });
 
 export default noun(

@@ -13,7 +13,8 @@ const PASSWORD = "correct-horse-battery";
 
 async function serve(place: Place, env: Record<string, string>) {
   const going = start(place, ["serve", "--port", "0", "--json"], env);
-  const { url } = JSON.parse(await going.says("}\n")) as { url: string };
+  const said = await going.says('"pid"');
+  const url = /^ {2}"url": "(http[^"]+)"/m.exec(said)![1]!;
   return { going, url };
 }
 

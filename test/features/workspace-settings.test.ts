@@ -51,7 +51,7 @@ test("a new workspace has the contract's fields with their defaults", async () =
     webhook: null,
     deploy_to: null,
     ai_resource: null,
-    ai_config: null,
+
     openai_resource_path: null,
     code_completion_enabled: false,
     error_handler: null,
@@ -136,7 +136,7 @@ test.each([
   [
     "edit_copilot_config",
     { code_completion_enabled: false },
-    { ai_resource: null, ai_config: null, openai_resource_path: null, code_completion_enabled: false },
+    { ai_resource: null, ai_config: undefined, openai_resource_path: null, code_completion_enabled: false },
   ],
   ["edit_git_sync_config", { git_sync_settings: git_sync }, { git_sync }],
   ["edit_git_sync_config", {}, { git_sync: null }],

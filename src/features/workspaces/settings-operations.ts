@@ -47,7 +47,8 @@ export const getSettings = operation({
       webhook: isAdmin ? await workspaceWebhook(ctx.app.db.read, workspace) : null,
       deploy_to: settings.deploy_to ?? null,
       ai_resource: settings.ai_resource ?? null,
-      ai_config: aiConfigOf(settings) ?? null,
+      // Clients compare it with what their files say: nothing where nothing is settled.
+      ai_config: aiConfigOf(settings),
       openai_resource_path: openaiPathOf(settings) ?? null,
       code_completion_enabled: settings.code_completion_enabled ?? false,
       error_handler: settings.error_handler ?? null,

@@ -151,7 +151,7 @@ export const WorkspaceSettings = z.object({
   webhook: z.string().nullable(),
   deploy_to: z.string().nullable(),
   ai_resource: AiResource.nullable(),
-  ai_config: AiConfig.nullable(),
+  ai_config: AiConfig.optional(),
   openai_resource_path: z.string().nullable(),
   code_completion_enabled: z.boolean(),
   error_handler: z.string().nullable(),
