@@ -164,10 +164,10 @@ describe("pushing", () => {
   }, 30_000);
 
   test("says what the server refuses", async () => {
-    await place.file("wrong.yaml", "summary: ''\nvalue: { modules: [{ id: a, value: { type: song } }] }");
+    await place.file("wrong.yaml", "summary: ''\nvalue: { modules: 1 }");
     const { code, out, err } = await flow("push", "wrong.yaml", "u/admin/wrong");
     expect({ code, out }).toEqual({ code: 1, out: "" });
-    expect(err).toContain('(of "a"): "song" is no kind of step');
+    expect(err).toContain("modules");
   }, 30_000);
 
   test("without a server waits for its own locks, and says why there are none", async () => {

@@ -1,8 +1,8 @@
 /** Runs the real program from its source, in a temporary folder, with nothing of this process's environment. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
+import { openFolder } from "../harness.ts";
 
 const MAIN = join(import.meta.dir, "../../cli/main.ts");
 
@@ -30,7 +30,7 @@ export interface Place extends Disposable {
 }
 
 export function newPlace(): Place {
-  const folder = mkdtempSync(join(tmpdir(), "svc-cli-"));
+  const folder = openFolder("svc-cli-");
   const data_dir = join(folder, "data");
   const environment = { PATH: process.env.PATH ?? "", HOME: folder, SVC_DATA_DIR: data_dir };
   const program = [process.execPath, MAIN];

@@ -288,7 +288,8 @@ test("however many sealed values a request brings, the key is asked for once", a
   const args = { y: Array.from({ length: 300 }, (_, n) => text(n)) };
   const id = await start("p/u/admin/tell?scheduled_in_secs=3600", args);
   db.write = write;
-  expect(locks).toBe(1);
+  // Twice where every write is rehearsed.
+  expect(locks).toBe(process.env.SVC_TEST_REHEARSE_WRITES === "1" ? 2 : 1);
   await expectOk(ask("POST", `/w/acme/jobs_u/queue/cancel/${id}`, {}));
 });
 
