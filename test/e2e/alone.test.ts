@@ -246,12 +246,12 @@ describe("no process outlives its reason", () => {
     await until(
       async () => ((await sleepers(mark)).length === 0 ? true : undefined),
       "the escaped process to be gone",
-      5_000,
+      15_000,
     );
     await until(
       async () => ((await processesOf(made.data_dir)).length === 0 ? true : undefined),
       "the children's end",
-      8_000,
+      15_000,
     );
   }, 60_000);
 });
