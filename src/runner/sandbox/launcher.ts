@@ -38,12 +38,10 @@ export interface LaunchUser {
 }
 
 const PR_SET_NO_NEW_PRIVS = 38;
-const PR_SET_PDEATHSIG = 1;
 const PR_SET_KEEPCAPS = 8;
 const PR_CAP_AMBIENT = 47;
 const PR_CAP_AMBIENT_RAISE = 2;
 const CAPABILITY_VERSION = 0x20080522;
-const SIGKILL = 9;
 const PR_CAPBSET_DROP = 24;
 const SECCOMP_SET_MODE_FILTER = 1;
 /** Without it, older kernels slow the process down by much (Spectre v4), for nothing that it could still learn. */
@@ -182,7 +180,6 @@ if (spec.ruleset) restrictFiles(spec.ruleset);
 call("fcntl", channel, F_SETFD, 0);
 if (spec.user) becomeUser(spec.user);
 // After the user, with whom it would change back: what outlives the server ends with it.
-must("prctl", PR_SET_PDEATHSIG, SIGKILL);
 const environment = { ...process.env, NODE_CHANNEL_FD: String(channel) };
 const program = text(spec.command[0]!);
 const argv = list(spec.command);
