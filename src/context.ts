@@ -41,7 +41,7 @@ export interface Leader {
   /** Wakes a task of the leader, on whichever server that is. Best effort: its interval bounds how late it can be. */
   wake(task: string): void;
   /** Calls back when the task is woken, and when this server becomes the leader; undefined: no longer. */
-  onWake(task: string, run: (() => void) | undefined): void;
+  onWake(task: string, run: ((reason: "woken" | "elected") => void) | undefined): void;
 }
 
 /** What is known of a token, before any workspace is looked at. */

@@ -33,7 +33,7 @@ export interface Task {
   failure: string;
   /** The longest sleep; by itself 5 s where servers share the database, and no end to it elsewhere. */
   interval_ms?: number;
-  /** The sleep before the first run; absent: none. */
+  /** The sleep before the first run, from the start or, of a task of the leader, from the election; absent: none. */
   first_ms?: number;
   /** Whoever wakes is often followed by others: so many milliseconds are waited for them. */
   debounce_ms?: number;
@@ -84,6 +84,14 @@ export function createPeriodicTask(app: TaskApp, task: Task): PeriodicTask {
     }
   }
 
+  function beginWith(sleep_ms: number | undefined): void {
+    if (sleep_ms === undefined) wakeHere();
+    else {
+      clearTimeout(interval);
+      if (sleep_ms !== Number.POSITIVE_INFINITY) interval = setTimeout(wakeHere, sleep_ms);
+    }
+  }
+
   function rest(): void {
     alarm.clear();
     clearTimeout(interval);
@@ -129,12 +137,12 @@ export function createPeriodicTask(app: TaskApp, task: Task): PeriodicTask {
   const service = createService(async (signal) => {
     stopping = signal;
     isAsked = false;
-    leader?.onWake(of_leader!, wakeHere);
+    leader?.onWake(of_leader!, (reason) => {
+      if (reason === "elected" && !running) beginWith(task.first_ms);
+      else wakeHere();
+    });
     if (task.starts_with_run) await task.run(app.clock(), signal);
-    if (task.starts_with_run || task.first_ms !== undefined) {
-      const ms = task.first_ms ?? interval_ms;
-      if (ms !== Number.POSITIVE_INFINITY && !signal.aborted) interval = setTimeout(wakeHere, ms);
-    } else wakeHere();
+    if (!signal.aborted) beginWith(task.first_ms ?? (task.starts_with_run ? interval_ms : undefined));
     return async () => {
       leader?.onWake(of_leader!, undefined);
       rest();

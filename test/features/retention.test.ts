@@ -19,7 +19,6 @@ const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
 /** Jobs are kept for a day in most of these tests. */
 // What is stored and pruned here is too much for every write to be rehearsed.
-process.env.SVC_TEST_REHEARSE_WRITES = "";
 
 const KEPT = { retention_s: DAY_S, audit_retention_s: 2 * DAY_S };
 

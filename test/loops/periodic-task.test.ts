@@ -195,11 +195,11 @@ test("a clock that is set back makes it run soon, to look what is due", async ()
 test("a task of the leader runs where the server leads, and is woken there", async () => {
   let leads = false;
   const told: string[] = [];
-  const woken = new Map<string, () => void>();
+  const woken = new Map<string, (reason: "woken" | "elected") => void>();
   const leader = {
     isLeader: () => leads,
     wake: (task: string) => void told.push(task),
-    onWake: (task: string, run: (() => void) | undefined) =>
+    onWake: (task: string, run: ((reason: "woken" | "elected") => void) | undefined) =>
       void (run ? woken.set(task, run) : woken.delete(task)),
   };
   let runs = 0;
@@ -209,11 +209,30 @@ test("a task of the leader runs where the server leads, and is woken there", asy
   await settled();
   expect([runs, told]).toEqual([0, ["duty"]]);
   leads = true;
-  woken.get("duty")!();
+  woken.get("duty")!("elected");
   await until(() => (runs === 1 ? true : undefined), "the run of the leader");
   task.wake();
   await until(() => (runs === 2 ? true : undefined), "the run that was asked for");
   expect(told).toEqual(["duty"]);
   await task.stop();
   expect(woken.size).toBe(0);
+});
+
+test("a task of the leader that begins later does so after the election too", async () => {
+  let elect = (_reason: "woken" | "elected"): void => {};
+  const leader = {
+    isLeader: () => true,
+    wake() {},
+    onWake(_task: string, run: typeof elect | undefined) {
+      if (run) elect = run;
+    },
+  };
+  const runs: number[] = [];
+  const run = async () => void runs.push(performance.now());
+  await using task = periodic({ of_leader: "duty", first_ms: 200, run }, { leader });
+  await task.start();
+  const elected = performance.now();
+  elect("elected");
+  await until(() => (runs.length === 1 ? true : undefined), "the first run");
+  expect(runs[0]! - elected).toBeGreaterThan(190);
 });

@@ -27,14 +27,14 @@ export interface Leadership extends Leader, Service {}
 
 /** Takes part in the election, from `start` to `stop`. Until then nobody leads here. */
 export function createLeadership(app: App): Leadership {
-  const tasks = new Map<string, () => void>();
+  const tasks = new Map<string, (reason: "woken" | "elected") => void>();
   const server = app.queue.worker;
   /** Milliseconds of `performance.now()`; counted from before the row was written, so that it ends here first. */
   let leads_until = 0;
   const isLeader = () => performance.now() < leads_until;
 
   app.relay.on(TOPIC_WAKE, (task) => {
-    if (isLeader()) tasks.get(task!)?.();
+    if (isLeader()) tasks.get(task!)?.("woken");
   });
 
   /** Takes the lease if it is free, or renews it. @returns when the next may take it */
@@ -61,7 +61,7 @@ export function createLeadership(app: App): Leadership {
     leads_until = began + LEASE_MS;
     if (!wasLeader) {
       app.log.debug({ server }, "this server leads from now on");
-      for (const run of [...tasks.values()]) run();
+      for (const run of [...tasks.values()]) run("elected");
     }
     return undefined;
   }
