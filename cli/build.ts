@@ -24,7 +24,11 @@ const TARGETS: Record<string, string> = {
 const NAMES = Object.keys(TARGETS);
 
 /** The program, and what it runs in threads of its own. */
-const ENTRIES = ["cli/main.ts", "src/expressions/thread.ts", "src/languages/analysis-thread.ts"];
+const ENTRIES = [
+  "cli/main.ts",
+  "src/engines/expressions/sandbox/thread.ts",
+  "src/engines/languages/reading/analysis-thread.ts",
+];
 
 /**
  * What stands in the folder it is started in is no part of the program: by default it would run the `preload` of a

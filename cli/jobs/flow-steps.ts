@@ -1,11 +1,12 @@
 /** How far a flow has come: a line for each of its steps, with those inside of what runs. */
-import { getFlowByPath } from "../../src/features/flows/operations.ts";
-import { bodiesOf } from "../../src/features/flows/run/modules.ts";
-import { getJobById } from "../../src/features/jobs/operations.ts";
-import type { JobRecord } from "../../src/features/jobs/records.ts";
-import type { FlowModule, FlowValue } from "../../src/flow-engine/types.ts";
-import { titleOf } from "../terminal/flow-tree.ts";
-import type { Client } from "../transport.ts";
+
+import type { FlowModule, FlowValue } from "../../src/engines/flow-engine/types.ts";
+import { getFlowByPath } from "../../src/features/code/flows/operations.ts";
+import { getJobById } from "../../src/features/runs/api/read/operations.ts";
+import { bodiesOf } from "../../src/features/runs/flows/modules.ts";
+import type { JobRecord } from "../../src/features/runs/job/records.ts";
+import type { Client } from "../client/transport.ts";
+import { titleOf } from "../terminal/tree/flow-tree.ts";
 import type { JobRef } from "./follow.ts";
 
 export type StepState = "waiting" | "running" | "approval" | "success" | "failure" | "skipped";

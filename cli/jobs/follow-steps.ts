@@ -1,6 +1,6 @@
+import type { Client } from "../client/transport.ts";
 import type { Live } from "../terminal/live.ts";
-import { openStepTree } from "../terminal/step-tree.ts";
-import type { Client } from "../transport.ts";
+import { openStepTree } from "../terminal/tree/step-tree.ts";
 import { FlowSteps } from "./flow-steps.ts";
 import type { JobRef } from "./follow.ts";
 

@@ -2,11 +2,12 @@
  * Follows a job to its end by the server's events. A stream that ends before the job does is taken up where it was: at
  * once after the server's comment `timeout`, with growing patience when the connection broke or the server restarts.
  */
-import { withoutHeader } from "../../src/features/jobs/log-header.ts";
-import { getJobUpdateStream } from "../../src/features/jobs/operations.ts";
-import { STREAM_LIMIT } from "../../src/features/jobs/update-events.ts";
-import { CliError } from "../terminal/failure.ts";
-import type { Client } from "../transport.ts";
+
+import { getJobUpdateStream } from "../../src/features/runs/api/read/operations.ts";
+import { STREAM_LIMIT } from "../../src/features/runs/follow/update-events.ts";
+import { withoutHeader } from "../../src/features/runs/job/log-header.ts";
+import type { Client } from "../client/transport.ts";
+import { CliError } from "../terminal/text/failure.ts";
 
 export interface JobRef {
   workspace: string;

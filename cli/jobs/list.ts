@@ -1,8 +1,8 @@
 /** Finding jobs: what the server filters is asked of it, the rest is picked from what it answers. */
-import { listJobs } from "../../src/features/jobs/list-operations.ts";
-import type { JobRecord } from "../../src/features/jobs/records.ts";
-import { momentBack, wholeNumber } from "../options.ts";
-import type { Client } from "../transport.ts";
+import { listJobs } from "../../src/features/runs/api/lists/list-operations.ts";
+import type { JobRecord } from "../../src/features/runs/job/records.ts";
+import type { Client } from "../client/transport.ts";
+import { momentBack, wholeNumber } from "../program/options.ts";
 import { type STATES, stateOf } from "./summary.ts";
 
 /** As given on the command line. */

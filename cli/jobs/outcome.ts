@@ -1,7 +1,7 @@
 /** How a completed job is told: its result on stdout; what it failed with as the command's own error. */
-import type { JobRecord } from "../../src/features/jobs/records.ts";
-import { CliError, EXIT } from "../terminal/failure.ts";
-import { print, printJson } from "../terminal/output.ts";
+import type { JobRecord } from "../../src/features/runs/job/records.ts";
+import { CliError, EXIT } from "../terminal/text/failure.ts";
+import { print, printJson } from "../terminal/text/output.ts";
 
 /** What a job failed with, in the shape that all languages' errors have. */
 export interface JobError {

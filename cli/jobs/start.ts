@@ -1,10 +1,11 @@
 /** Starting a job: of a deployed script or flow, or of a file that is not deployed. */
-import { runPreview } from "../../src/features/jobs/preview-operations.ts";
-import { runFlowByPath, runScriptByPath } from "../../src/features/jobs/run-operations.ts";
-import { createWorkspace, listWorkspaces } from "../../src/features/workspaces/operations.ts";
-import { workspaceFor } from "../command.ts";
-import type { FileLanguage } from "../commands/script.ts";
-import type { Client } from "../transport.ts";
+
+import { createWorkspace, listWorkspaces } from "../../src/features/lifecycle/workspaces/operations.ts";
+import { runPreview } from "../../src/features/runs/api/run/preview-operations.ts";
+import { runFlowByPath, runScriptByPath } from "../../src/features/runs/api/run/run-operations.ts";
+import type { Client } from "../client/transport.ts";
+import type { FileLanguage } from "../commands/items/script.ts";
+import { workspaceFor } from "../program/command.ts";
 import type { JobRef } from "./follow.ts";
 
 /** What is run. */

@@ -1,9 +1,9 @@
 /** A job as a person reads it: its state in one word, its times, and as much of its values as fits a screen. */
 import { stripVTControlCharacters } from "node:util";
 import chalk from "chalk";
-import type { JobRecord } from "../../src/features/jobs/records.ts";
-import { oneLine } from "../terminal/output.ts";
-import { distance, span } from "../terminal/times.ts";
+import type { JobRecord } from "../../src/features/runs/job/records.ts";
+import { oneLine } from "../terminal/text/output.ts";
+import { distance, span } from "../terminal/text/times.ts";
 import { errorOf } from "./outcome.ts";
 
 export const STATES = ["queued", "running", "success", "failure", "canceled"] as const;

@@ -1,12 +1,12 @@
 /** Waiting for the end of a job that is somebody else's to run. */
-import { getCompletedJobResult } from "../../src/features/jobs/completed-operations.ts";
-import { getJobById } from "../../src/features/jobs/operations.ts";
-import { type JobRecord, TOO_BIG } from "../../src/features/jobs/records.ts";
-import { CliError, EXIT } from "../terminal/failure.ts";
+import { getCompletedJobResult } from "../../src/features/runs/api/read/completed-operations.ts";
+import { getJobById } from "../../src/features/runs/api/read/operations.ts";
+import { type JobRecord, TOO_BIG } from "../../src/features/runs/job/records.ts";
+import type { Client } from "../client/transport.ts";
 import { withInterrupt } from "../terminal/interrupt.ts";
 import { openLive } from "../terminal/live.ts";
-import { note } from "../terminal/output.ts";
-import type { Client } from "../transport.ts";
+import { CliError, EXIT } from "../terminal/text/failure.ts";
+import { note } from "../terminal/text/output.ts";
 import { followJob, type JobRef } from "./follow.ts";
 import { stateOf } from "./summary.ts";
 

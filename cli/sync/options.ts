@@ -1,13 +1,13 @@
 /** What `svc pull` and `svc push` have in common: their options, and how their steps are told. */
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
-import { inWorkspace, type WorkspaceOptions } from "../command.ts";
-import { CliError } from "../terminal/failure.ts";
-import { note, printJson } from "../terminal/output.ts";
-import { type Secrets, type Selection, SKIPPABLE } from "./archive.ts";
-import type { Folder } from "./folder.ts";
+import { inWorkspace, type WorkspaceOptions } from "../program/command.ts";
+import { CliError } from "../terminal/text/failure.ts";
+import { note, printJson } from "../terminal/text/output.ts";
 import type { Plan, Step } from "./plan.ts";
-import { counted } from "./show.ts";
+import { type Secrets, type Selection, SKIPPABLE } from "./read/archive.ts";
+import type { Folder } from "./read/folder.ts";
+import { counted } from "./show/show.ts";
 
 export interface SyncOptions extends WorkspaceOptions {
   dryRun?: boolean;

@@ -1,7 +1,7 @@
 /** What has to be done so that one side becomes as the other is. */
-import { type Compared, compare, isSame } from "./canonical.ts";
-import type { Folder, LocalItem } from "./folder.ts";
-import { type Item, KINDS, keyOf } from "./items.ts";
+import { type Compared, compare, isSame } from "./read/canonical.ts";
+import type { Folder, LocalItem } from "./read/folder.ts";
+import { type Item, KINDS, keyOf } from "./read/items.ts";
 
 export type Step =
   | { change: "create"; item: Item }

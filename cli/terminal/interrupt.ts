@@ -1,4 +1,4 @@
-import { EXIT } from "./failure.ts";
+import { EXIT } from "./text/failure.ts";
 
 /** Does the work with Ctrl-C in hand: the first one calls `interrupted`, a second one ends the process at once. */
 export async function withInterrupt<T>(interrupted: () => void, work: () => Promise<T>): Promise<T> {

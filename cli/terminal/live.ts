@@ -4,8 +4,8 @@
  */
 import { chalkStderr } from "chalk";
 import type { Ora } from "ora";
-import { oneLine, write } from "./output.ts";
-import { span } from "./times.ts";
+import { oneLine, write } from "./text/output.ts";
+import { span } from "./text/times.ts";
 
 export interface Live {
   /** What the job does now: `queued`, `running`. */

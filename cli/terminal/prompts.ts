@@ -1,6 +1,6 @@
 /** Questions, asked only where a person can answer them. */
-import { CliError, EXIT, usageError } from "./failure.ts";
-import { oneLine } from "./output.ts";
+import { CliError, EXIT, usageError } from "./text/failure.ts";
+import { oneLine } from "./text/output.ts";
 
 export function isInteractive(): boolean {
   return Boolean(process.stdin.isTTY && process.stderr.isTTY);

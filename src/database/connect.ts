@@ -1,10 +1,10 @@
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { BadRequest, StorageFull, Unavailable } from "../errors.ts";
+import { BadRequest, StorageFull, Unavailable } from "../lib/errors.ts";
 import type { Database } from "./database.ts";
 import { isOutage } from "./failure.ts";
 import { dialect } from "./kit.ts";
-import { refuseMoved } from "./moved.ts";
+import { refuseMoved } from "./moved-marker.ts";
 
 /** Makes a file that its owner alone can read, or makes one so; what SQLite puts beside it is then as private. */
 export function keepPrivate(path: string): void {
@@ -31,7 +31,7 @@ export interface ConnectOptions {
  */
 export async function connect(options: ConnectOptions): Promise<Database> {
   if (dialect === "postgres") {
-    const { openPostgres } = await import("./postgres.ts");
+    const { openPostgres } = await import("./postgres/postgres.ts");
     const { database_url, max_connections, lease_s } = options;
     checkPostgresUrl(database_url!, "DATABASE_URL");
     const most = lease_s === undefined ? {} : { max_pause_ms: lease_s * 1000 };

@@ -4,8 +4,8 @@
  */
 import type { SQL } from "drizzle-orm";
 import type { BaseSQLiteDatabase } from "drizzle-orm/sqlite-core";
-import { StorageFull } from "../errors.ts";
-import { BATCH, Histogram, SECONDS } from "../lib/meters.ts";
+import { StorageFull } from "../lib/errors.ts";
+import { BATCH, Histogram, SECONDS } from "../lib/logging/meters.ts";
 import type { Dialect } from "./kit.ts";
 
 /** The query builder; what is awaited from it runs. Only what both dialects share: see design §4. */

@@ -2,7 +2,7 @@
  * Telling an outage of the database from a statement that it refuses. The first passes: what was to be done is done
  * once the database is back, however long that takes. The second would be refused again.
  */
-import { StorageFull, Unavailable } from "../errors.ts";
+import { StorageFull, Unavailable } from "../lib/errors.ts";
 
 /** What Bun's client says of a connection that could not be made, or is gone. */
 const CONNECTION = /^ERR_POSTGRES_(CONNECTION|IDLE|LIFETIME)_/;

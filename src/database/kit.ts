@@ -10,7 +10,7 @@
 import { sql } from "drizzle-orm";
 import * as pg from "drizzle-orm/pg-core";
 import * as lite from "drizzle-orm/sqlite-core";
-import { parseFields } from "../lib/json.ts";
+import { parseFields } from "../lib/json/json.ts";
 
 export type Dialect = "sqlite" | "postgres";
 

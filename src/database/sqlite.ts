@@ -15,7 +15,7 @@ import { SQLiteError, Database as SqliteFile } from "bun:sqlite";
 import { closeSync, fdatasync, openSync } from "node:fs";
 import { DrizzleQueryError, is, Param, Placeholder, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import { Internal, StorageFull, Unavailable } from "../errors.ts";
+import { Internal, StorageFull, Unavailable } from "../lib/errors.ts";
 import {
   countCommit,
   countFailure,

@@ -6,7 +6,7 @@
  *
  *   bun test/bench/events.ts        by itself, after `bun run build`
  */
-import { type Bench, load, serveOn, startServer, stop } from "./processes.ts";
+import { type Bench, load, serveOn, startServer, stop } from "./tools/processes.ts";
 
 interface Figure {
   what: string;

@@ -7,9 +7,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Report } from "./load.ts";
-import { type Bench, EXECUTABLE, load, residentMb, startServer } from "./processes.ts";
-import { startRestate } from "./restate.ts";
+import type { Report } from "./tools/load.ts";
+import { type Bench, EXECUTABLE, load, residentMb, startServer } from "./tools/processes.ts";
+import { startRestate } from "./tools/restate.ts";
 
 /** As `record` of run.ts takes it. */
 interface Figure {

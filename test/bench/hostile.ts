@@ -5,8 +5,8 @@
  *   bun test/bench/hostile.ts [part of a name]      by itself, after `bun run build`
  */
 import { readFileSync } from "node:fs";
-import type { ToPinger } from "./pinger.ts";
-import { type Bench, startServer } from "./processes.ts";
+import type { ToPinger } from "./tools/pinger.ts";
+import { type Bench, startServer } from "./tools/processes.ts";
 
 const MB = 1_000_000;
 /** Longest wait of a small call, beside what is hostile and beside what is merely big. */

@@ -8,7 +8,7 @@ import { Database } from "bun:sqlite";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { type Bench, startServer } from "./processes.ts";
+import { type Bench, startServer } from "./tools/processes.ts";
 
 const [HISTORY = 1_000_000, QUEUED = 10_000] = process.argv.slice(2).map(Number);
 const SECRETS = 5_000;

@@ -7,7 +7,7 @@
  */
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
-import { type Bench, startServer } from "./processes.ts";
+import { type Bench, startServer } from "./tools/processes.ts";
 
 /** As `record` of run.ts takes it. */
 interface Figure {

@@ -9,9 +9,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { startPostgres } from "../postgres-server.ts";
-import { type Bench, EXECUTABLE, load, startServer, stop, untilOutput } from "./processes.ts";
-import { BULK, PEERS, type Peer } from "./queue-peers.ts";
+import { startPostgres } from "../support/peers/postgres-server.ts";
+import { type Bench, EXECUTABLE, load, startServer, stop, untilOutput } from "./tools/processes.ts";
+import { BULK, PEERS, type Peer } from "./tools/queue-peers.ts";
 
 interface Figure {
   what: string;

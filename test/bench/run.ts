@@ -11,6 +11,8 @@ import { events } from "./events.ts";
 import { besideRestate, flows } from "./flows.ts";
 import { lists } from "./lists.ts";
 import { people } from "./people.ts";
+import { besideQueues } from "./queues.ts";
+import { type Measured, measureStreams, type StreamReport } from "./streams.ts";
 import {
   type Bench,
   EXECUTABLE,
@@ -19,9 +21,7 @@ import {
   startEcho,
   startServer,
   untilOutput,
-} from "./processes.ts";
-import { besideQueues } from "./queues.ts";
-import { type Measured, measureStreams, type StreamReport } from "./streams.ts";
+} from "./tools/processes.ts";
 
 interface Figure {
   what: string;

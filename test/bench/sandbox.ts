@@ -7,8 +7,8 @@
  *
  *   bun run build && bun test/bench/sandbox.ts
  */
-import { treeOf, usageOf } from "../../src/runner/sandbox/process-tree.ts";
-import { type Bench, load, startServer } from "./processes.ts";
+import { treeOf, usageOf } from "../../src/engines/runner/sandbox/watch/process-tree.ts";
+import { type Bench, load, startServer } from "./tools/processes.ts";
 
 const ROUNDS = 12;
 const REQUESTS = 4_000;

@@ -8,7 +8,7 @@
  *   bun streams.ts floor
  *   bun streams.ts '{"url":…,"readers":1000,"method":"POST","headers":{…}}'
  */
-import { type Bench, untilOutput } from "./processes.ts";
+import { type Bench, untilOutput } from "./tools/processes.ts";
 
 interface Plan {
   url: string;

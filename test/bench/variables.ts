@@ -8,7 +8,7 @@
  */
 import { closeSync, fdatasyncSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { startEcho, startServer } from "./processes.ts";
+import { startEcho, startServer } from "./tools/processes.ts";
 
 const SECRETS = 10_000;
 

@@ -2,7 +2,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
-import { openFolder } from "../harness.ts";
+import { openFolder } from "../support/harness.ts";
 
 const MAIN = join(import.meta.dir, "../../cli/main.ts");
 

@@ -8,10 +8,17 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { getTableColumns, getTableName, is, Table } from "drizzle-orm";
 import { snapshotPostgres } from "../../src/database/backup/postgres.ts";
 import { snapshotSqlite } from "../../src/database/backup/sqlite.ts";
-import { statementsOf } from "../../src/database/migrate.ts";
 import { migrations } from "../../src/database/migrations/index.ts";
+import { statementsOf } from "../../src/database/migrations/migrate.ts";
 import { newPlace, type Place } from "../cli/program.ts";
-import { createDatabase, deploy, expectOk, startTestServer, type TestServer, until } from "../harness.ts";
+import {
+  createDatabase,
+  deploy,
+  expectOk,
+  startTestServer,
+  type TestServer,
+  until,
+} from "../support/harness.ts";
 
 setDefaultTimeout(60_000);
 
@@ -407,7 +414,7 @@ describe("every table that there is", () => {
 
   async function allTables(): Promise<Table[]> {
     const found = new Map<string, Table>();
-    for (const name of new Bun.Glob("**/tables.ts").scanSync(join(import.meta.dir, "../../src"))) {
+    for (const name of new Bun.Glob("**/*tables.ts").scanSync(join(import.meta.dir, "../../src"))) {
       const module: Record<string, unknown> = await import(join(import.meta.dir, "../../src", name));
       for (const value of Object.values(module)) if (is(value, Table)) found.set(getTableName(value), value);
     }

@@ -1,8 +1,8 @@
 /** Servers of one database go by its time, whatever is done to the clock of their machine. */
 import { expect, setSystemTime, test } from "bun:test";
-import { followClock } from "../../src/database/clock.ts";
-import { openPostgres } from "../../src/database/postgres.ts";
-import { createLog } from "../../src/lib/log.ts";
+import { openPostgres } from "../../src/database/postgres/postgres.ts";
+import { createLog } from "../../src/lib/logging/log.ts";
+import { followClock } from "../../src/platform/cluster/clock.ts";
 
 test.skipIf(!process.env.DATABASE_URL)("a machine whose clock is wrong, and is set right", async () => {
   const db = openPostgres({ url: process.env.DATABASE_URL!, max_connections: 1 });

@@ -7,12 +7,12 @@ import { and, asc, eq, getTableColumns, sql } from "drizzle-orm";
 import { connect } from "../../src/database/connect.ts";
 import { type Database, sharedStatement, statement, type Tx } from "../../src/database/database.ts";
 import { dialect } from "../../src/database/kit.ts";
-import { migrate } from "../../src/database/migrate.ts";
-import { BadRequest } from "../../src/errors.ts";
-import { auditLog } from "../../src/features/audit/tables.ts";
-import { insertEqualJobs } from "../../src/queue/driver.ts";
-import { type Job, jobs, type NewJob } from "../../src/queue/tables.ts";
-import { createDatabase, until } from "../harness.ts";
+import { migrate } from "../../src/database/migrations/migrate.ts";
+import { auditLog } from "../../src/features/signals/audit/tables.ts";
+import { BadRequest } from "../../src/lib/errors.ts";
+import { insertEqualJobs } from "../../src/platform/queue/job-store.ts";
+import { type Job, jobs, type NewJob } from "../../src/platform/queue/tables.ts";
+import { createDatabase, until } from "../support/harness.ts";
 
 const onSqlite = dialect === "sqlite";
 let folder: string;

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { DrizzleQueryError, sql } from "drizzle-orm";
 import { isOutage, isPassing } from "../../src/database/failure.ts";
-import { openPostgres } from "../../src/database/postgres.ts";
-import { Internal, StorageFull, Unavailable } from "../../src/errors.ts";
+import { openPostgres } from "../../src/database/postgres/postgres.ts";
+import { Internal, StorageFull, Unavailable } from "../../src/lib/errors.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-failure-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

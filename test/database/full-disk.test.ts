@@ -3,10 +3,10 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
-import { loadConfig } from "../../src/config.ts";
 import { writeBackupFile } from "../../src/database/backup/file.ts";
-import { startServer } from "../../src/server.ts";
-import { startTestServer, until } from "../harness.ts";
+import { loadConfig } from "../../src/platform/config/config.ts";
+import { startServer } from "../../src/server/server.ts";
+import { startTestServer, until } from "../support/harness.ts";
 
 const canMount =
   process.getuid?.() === 0 &&

@@ -7,10 +7,10 @@ import { sql } from "drizzle-orm";
 import { connect } from "../../src/database/connect.ts";
 import type { Database } from "../../src/database/database.ts";
 import { dialect } from "../../src/database/kit.ts";
-import { compareMigrations, isBreaking, migrate } from "../../src/database/migrate.ts";
 import { migrations } from "../../src/database/migrations/index.ts";
-import { jobLogs } from "../../src/queue/tables.ts";
-import { createDatabase } from "../harness.ts";
+import { compareMigrations, isBreaking, migrate } from "../../src/database/migrations/migrate.ts";
+import { jobLogs } from "../../src/platform/queue/tables.ts";
+import { createDatabase } from "../support/harness.ts";
 
 let folder: string;
 let server: Awaited<ReturnType<typeof createDatabase>> | undefined;

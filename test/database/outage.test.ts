@@ -5,9 +5,16 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { and, eq, gt, inArray } from "drizzle-orm";
-import { jobs } from "../../src/queue/tables.ts";
-import { type Ask, deploy, expectOk, openFolder, startTestServer, type TestServer } from "../harness.ts";
-import { type PostgresServer, startPostgres } from "../postgres-server.ts";
+import { jobs } from "../../src/platform/queue/tables.ts";
+import {
+  type Ask,
+  deploy,
+  expectOk,
+  openFolder,
+  startTestServer,
+  type TestServer,
+} from "../support/harness.ts";
+import { type PostgresServer, startPostgres } from "../support/peers/postgres-server.ts";
 
 /** A job whose worker could not say so in time is looked for by others after half a minute. */
 const LIMIT_MS = 90_000;

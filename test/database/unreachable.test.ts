@@ -1,7 +1,6 @@
 /** PostgreSQL cannot be reached, in each of the ways that networks have: calls are answered in time, and work goes on after. */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { sql } from "drizzle-orm";
-import { type CuttableProxy, startProxy } from "../cuttable-proxy.ts";
 import {
   type Ask,
   createDatabase,
@@ -10,7 +9,8 @@ import {
   startTestServer,
   type TestServer,
   until,
-} from "../harness.ts";
+} from "../support/harness.ts";
+import { type CuttableProxy, startProxy } from "../support/peers/cuttable-proxy.ts";
 
 setDefaultTimeout(90_000);
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { Cache } from "../../src/lib/cache.ts";
+import { Cache } from "../../src/lib/async/cache.ts";
 
 test("it has a bound: of more entries the oldest go", () => {
   const cache = new Cache<number>({ max: 2 });

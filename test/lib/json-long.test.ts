@@ -1,7 +1,7 @@
 /** Long JSON is taken for JSON exactly where JSON.parse takes it, and its strings are found where they are. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { checkLong, replaceInLong } from "../../src/lib/json-long.ts";
+import { checkLong, replaceInLong } from "../../src/lib/json/long.ts";
 
 const isJson = (text: string) => {
   try {

@@ -2,8 +2,8 @@
 import { createHmac } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { BadRequest } from "../../errors.ts";
-import { loadInstanceKey } from "../../lib/instance-key.ts";
+import { loadInstanceKey } from "../../lib/crypto/instance-key.ts";
+import { BadRequest } from "../../lib/errors.ts";
 import { VERSION } from "../../lib/version.ts";
 import { migrations } from "../migrations/index.ts";
 import { writeBackupFile } from "./file.ts";

@@ -6,8 +6,8 @@ import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
-import { BadRequest, StorageFull } from "../../errors.ts";
-import { randomText } from "../../lib/ids.ts";
+import { BadRequest, StorageFull } from "../../lib/errors.ts";
+import { randomText } from "../../lib/text/ids.ts";
 import {
   damaged,
   decodeHeader,

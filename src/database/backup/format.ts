@@ -15,7 +15,7 @@
  * A cell is what SQLite stores, whichever database it comes from: text, a number, null, or bytes as {"b64":"…"};
  * moments are milliseconds since 1970, truth is 0 or 1. So what one database held can be restored on the other.
  */
-import { BadRequest } from "../../errors.ts";
+import { BadRequest } from "../../lib/errors.ts";
 
 export const FORMAT = 1;
 export const MAGIC = "svc-backup ";

@@ -4,12 +4,12 @@
  * server from going on with it by mistake.
  */
 import { join } from "node:path";
-import { BadRequest, SvcError, Unavailable } from "../../errors.ts";
-import { lockDirectory } from "../../lib/directory-lock.ts";
+import { BadRequest, SvcError, Unavailable } from "../../lib/errors.ts";
+import { lockDirectory } from "../../lib/files/directory-lock.ts";
 import { outageAt } from "../connect.ts";
 import { isOutage } from "../failure.ts";
 import { migrations } from "../migrations/index.ts";
-import { type MoveNote, movedNote, noteMove, removeMoveNote } from "../moved.ts";
+import { type MoveNote, movedNote, noteMove, removeMoveNote } from "../moved-marker.ts";
 import type { Place, Progress } from "./backup.ts";
 import { type Cell, encodeLine, newer, type TableHead } from "./format.ts";
 import { fillPostgres, type PostgresFilling } from "./postgres.ts";

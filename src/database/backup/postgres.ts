@@ -1,9 +1,9 @@
 /** Backup and restore of our tables in a PostgreSQL database, over a connection alone: no program of PostgreSQL's is needed. */
 import { SQL as PostgresClient, type ReservedSQL } from "bun";
-import { BadRequest } from "../../errors.ts";
-import { createMigrationTable, type Migration, statementsOf } from "../migrate.ts";
+import { BadRequest } from "../../lib/errors.ts";
 import { migrations } from "../migrations/index.ts";
-import { APPLICATION } from "../postgres.ts";
+import { createMigrationTable, type Migration, statementsOf } from "../migrations/migrate.ts";
+import { APPLICATION } from "../postgres/postgres.ts";
 import { type Cell, damaged, notEmpty, type TableHead } from "./format.ts";
 import type { Filling, Snapshot } from "./snapshot.ts";
 

@@ -5,9 +5,9 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { lockDirectory } from "../../lib/directory-lock.ts";
-import type { Migration } from "../migrate.ts";
+import { lockDirectory } from "../../lib/files/directory-lock.ts";
 import { migrations } from "../migrations/index.ts";
+import type { Migration } from "../migrations/migrate.ts";
 import { keyId, type Place, type Progress, presentKey } from "./backup.ts";
 import { flush, readHeader, readLines } from "./file.ts";
 import { damaged, type Header, type Line, newer, notEmpty } from "./format.ts";

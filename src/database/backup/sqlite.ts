@@ -3,9 +3,9 @@ import { type SQLQueryBindings, Database as SqliteFile, type Statement } from "b
 import { existsSync, mkdirSync } from "node:fs";
 import { link, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { BadRequest } from "../../errors.ts";
+import { BadRequest } from "../../lib/errors.ts";
 import { keepPrivate } from "../connect.ts";
-import { createMigrationTable, type Migration, statementsOf } from "../migrate.ts";
+import { createMigrationTable, type Migration, statementsOf } from "../migrations/migrate.ts";
 import { flush } from "./file.ts";
 import type { Cell, TableHead } from "./format.ts";
 import type { Filling, Snapshot } from "./snapshot.ts";

@@ -1,0 +1,35 @@
+import { examples, leaf } from "../../program/command.ts";
+import { note, printJson, printTable } from "../../terminal/text/output.ts";
+
+export default leaf("routes", "list the routes of the HTTP interface", "nothing")
+  .argument("[text]", "only routes whose path or name holds this")
+  .addHelpText("after", examples("svc routes scripts/list"))
+  .action(listRoutes);
+
+/** Prints the operations whose path or name holds the text. */
+export async function listRoutes(text: string | undefined, options: { json?: boolean }): Promise<void> {
+  const { features } = await import("../../../src/server/features.ts");
+  const { rootOf } = await import("../../../src/platform/http/operation.ts");
+  const wanted = (text ?? "").toLowerCase();
+  const routes = features
+    .flatMap(({ file, operations }) =>
+      operations.map((op) => ({
+        method: op.method,
+        path: rootOf(op) + op.path,
+        access: op.access,
+        name: op.name,
+        file,
+      })),
+    )
+    .filter(
+      (route) => route.path.toLowerCase().includes(wanted) || route.name.toLowerCase().includes(wanted),
+    );
+  if (options.json) return printJson(routes);
+  if (routes.length === 0) note(`no path and no name of an operation holds "${text}"`);
+  await printTable(routes, [
+    { title: "METHOD", value: (route) => route.method },
+    { title: "PATH", value: (route) => route.path },
+    { title: "ACCESS", value: (route) => route.access },
+    { title: "FILE", value: (route) => route.file, cut: "start", minor: true },
+  ]);
+}

@@ -1,0 +1,91 @@
+import {
+  createResourceType,
+  deleteResourceType,
+  getResourceType,
+  listResourceTypes,
+  updateResourceType,
+} from "../../../src/features/assets/resources/type-operations.ts";
+import {
+  examples,
+  inWorkspace,
+  noun,
+  type WorkspaceOptions,
+  withClient,
+  workspaceFor,
+} from "../../program/command.ts";
+import { noteWarnings } from "../../program/values.ts";
+import { usageError } from "../../terminal/text/failure.ts";
+import { note, print, printJson, printTable } from "../../terminal/text/output.ts";
+
+const list = inWorkspace("list", "list the resource types that the workspace sees")
+  .addHelpText("after", examples("svc resource-type list --workspace acme"))
+  .action(async (options: WorkspaceOptions) => {
+    const found = await withClient(options, async (client) =>
+      client.call(listResourceTypes, { workspace: await workspaceFor(client, options.workspace) }),
+    );
+    if (options.json) return printJson(found);
+    await printTable(found, [
+      { title: "NAME", value: (row) => row.name },
+      { title: "FROM", value: (row) => (row.created_by === "svc" ? "svc" : row.workspace_id) },
+      { title: "DESCRIPTION", value: (row) => row.description },
+    ]);
+  });
+
+const get = inWorkspace("get", "print the JSON Schema of a resource type")
+  .argument("<name>", "such as postgresql")
+  .addHelpText("after", examples("svc resource-type get postgresql --workspace acme"))
+  .action(async (name: string, options: WorkspaceOptions) => {
+    const found = await withClient(options, async (client) =>
+      client.call(getResourceType, { workspace: await workspaceFor(client, options.workspace), name }),
+    );
+    if (options.json) printJson(found);
+    else print(JSON.stringify(found.schema, undefined, 2));
+  });
+
+const push = inWorkspace("push", "create or change a resource type from a file with its JSON Schema")
+  .argument("<name>", "such as shop_api")
+  .argument("<file>", "JSON or YAML; - reads stdin")
+  .option("--description <text>", "what it describes")
+  .addHelpText("after", examples("svc resource-type push shop_api shop_api.schema.yaml --workspace acme"))
+  .action(async (name: string, file: string, options: WorkspaceOptions & { description?: string }) => {
+    const body = { schema: await readSchema(file), description: options.description };
+    const [created, confirmation] = await withClient(options, async (client) => {
+      const workspace = await workspaceFor(client, options.workspace);
+      const own = (await client.call(listResourceTypes, { workspace })).some((type) => type.name === name);
+      return own
+        ? ([false, await client.call(updateResourceType, { workspace, name, body })] as const)
+        : ([true, await client.call(createResourceType, { workspace, body: { ...body, name } })] as const);
+    });
+    noteWarnings(confirmation);
+    if (options.json) printJson({ name, created });
+    else note(`${created ? "created" : "changed"} ${name}`);
+  });
+
+/** @throws a usage error when there is nothing to read, or no object in it */
+async function readSchema(file: string): Promise<object> {
+  const { parse } = await import("yaml");
+  let schema: unknown;
+  try {
+    schema = parse(file === "-" ? await Bun.stdin.text() : await Bun.file(file).text());
+  } catch (cause) {
+    throw usageError(`${file} cannot be read: ${(cause as Error).message}`);
+  }
+  if (typeof schema === "object" && schema !== null && !Array.isArray(schema)) return schema;
+  throw usageError(`${file} holds no JSON Schema: it must be an object`);
+}
+
+const remove = inWorkspace("delete", "delete a resource type of the workspace; resources of it stay")
+  .argument("<name>")
+  .addHelpText("after", examples("svc resource-type delete shop_api --workspace acme"))
+  .action(async (name: string, options: WorkspaceOptions) => {
+    await withClient(options, async (client) =>
+      client.call(deleteResourceType, { workspace: await workspaceFor(client, options.workspace), name }),
+    );
+    if (options.json) printJson({ deleted: name });
+    else note(`deleted ${name}`);
+  });
+
+export default noun("resource-type", "manage the types of resources", list, get, push, remove).addHelpText(
+  "after",
+  examples("svc resource-type list", "svc resource-type get postgresql"),
+);

@@ -1,0 +1,118 @@
+import {
+  createResource,
+  deleteResource,
+  existsResource,
+  getResource,
+  getResourceValueInterpolated,
+  listResources,
+  updateResource,
+} from "../../../src/features/assets/resources/operations.ts";
+import {
+  examples,
+  inWorkspace,
+  noun,
+  type WorkspaceOptions,
+  withClient,
+  workspaceFor,
+} from "../../program/command.ts";
+import { allPages } from "../../program/pages.ts";
+import { noteWarnings, readJson } from "../../program/values.ts";
+import { usageError } from "../../terminal/text/failure.ts";
+import { note, print, printJson, printTable } from "../../terminal/text/output.ts";
+
+interface SetOptions extends WorkspaceOptions {
+  type?: string;
+  description?: string;
+}
+
+const set = inWorkspace("set", "create a resource, or replace its value")
+  .argument("<path>", "such as f/shop/db")
+  .argument("[value]", "JSON; - reads it from stdin, left out it is asked for")
+  .option("--type <name>", "its resource type, such as postgresql; needed for a new one")
+  .option("--description <text>", "what it is for")
+  .addHelpText(
+    "after",
+    `${examples(
+      "svc resource set f/shop/db - --type postgresql --workspace acme < db.json",
+      `svc resource set u/ann/api '{"url":"https://api.example.org"}' --type any`,
+    )}
+
+Do not put a secret in the value: let the field refer to a variable, as in
+{"password": "$var:f/shop/db_password"}.`,
+  )
+  .action(async (path: string, given: string | undefined, options: SetOptions) => {
+    const value = await readJson(given, { message: `Value of ${path} (JSON)`, secret: true });
+    const { type, description } = options;
+    const [created, confirmation] = await withClient(options, async (client) => {
+      const workspace = await workspaceFor(client, options.workspace);
+      if (await client.call(existsResource, { workspace, path })) {
+        const body = { value, resource_type: type, description };
+        return [false, await client.call(updateResource, { workspace, path, body })] as const;
+      }
+      if (type === undefined) {
+        throw usageError(
+          "--type is missing",
+          `${path} is new; svc resource-type list shows the types there are`,
+        );
+      }
+      const body = { path, value, resource_type: type, description: description ?? "" };
+      return [true, await client.call(createResource, { workspace, body })] as const;
+    });
+    noteWarnings(confirmation);
+    if (options.json) printJson({ path, created });
+    else note(`${created ? "created" : "changed"} ${path}`);
+  });
+
+const get = inWorkspace("get", "print the value of a resource, as JSON")
+  .argument("<path>")
+  .option("--resolved", "with the variables and resources it refers to filled in")
+  .addHelpText("after", examples("svc resource get f/shop/db --workspace acme"))
+  .action(async (path: string, options: WorkspaceOptions & { resolved?: boolean }) => {
+    const found = await withClient(options, async (client) => {
+      const workspace = await workspaceFor(client, options.workspace);
+      if (!options.resolved) return client.call(getResource, { workspace, path });
+      return { value: await client.call(getResourceValueInterpolated, { workspace, path, query: {} }) };
+    });
+    if (options.json && !options.resolved) printJson(found);
+    else print(JSON.stringify(found.value, undefined, 2));
+  });
+
+const list = inWorkspace("list", "list resources")
+  .option("--type <names>", "only these types, separated by commas")
+  .option("--prefix <path>", "only paths that begin with this")
+  .addHelpText("after", examples("svc resource list --type postgresql,mysql --workspace acme"))
+  .action(async (options: WorkspaceOptions & { type?: string; prefix?: string }) => {
+    const found = await withClient(options, async (client) => {
+      const workspace = await workspaceFor(client, options.workspace);
+      const query = { resource_type: options.type, path_start: options.prefix };
+      return allPages((paging) => client.call(listResources, { workspace, query: { ...query, ...paging } }));
+    });
+    if (options.json) return printJson(found);
+    await printTable(found, [
+      { title: "PATH", value: (row) => row.path },
+      { title: "TYPE", value: (row) => row.resource_type },
+      { title: "DESCRIPTION", value: (row) => row.description },
+    ]);
+  });
+
+const remove = inWorkspace("delete", "delete resources")
+  .argument("<path...>")
+  .addHelpText("after", examples("svc resource delete f/shop/old_db --workspace acme"))
+  .action(async (paths: string[], options: WorkspaceOptions) => {
+    await withClient(options, async (client) => {
+      const workspace = await workspaceFor(client, options.workspace);
+      for (const path of paths) {
+        await client.call(deleteResource, { workspace, path });
+        if (!options.json) note(`deleted ${path}`);
+      }
+    });
+    if (options.json) printJson({ deleted: paths });
+  });
+
+export default noun("resource", "read and write resources", set, get, list, remove).addHelpText(
+  "after",
+  examples(
+    'svc resource set u/ann/api \'{"url":"https://api.example.org"}\' --type any',
+    "svc resource list --type postgresql",
+  ),
+);

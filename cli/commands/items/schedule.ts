@@ -1,0 +1,194 @@
+import { InvalidArgumentError } from "commander";
+import {
+  createSchedule,
+  deleteSchedule,
+  getSchedule,
+  listSchedules,
+  previewSchedule,
+  setScheduleEnabled,
+} from "../../../src/features/triggers/schedules/operations.ts";
+import type { Client } from "../../client/transport.ts";
+import { readArguments } from "../../program/arguments.ts";
+import {
+  examples,
+  inWorkspace,
+  leaf,
+  noun,
+  type WorkspaceOptions,
+  withClient,
+  workspaceFor,
+} from "../../program/command.ts";
+import { note, print, printJson, printTable } from "../../terminal/text/output.ts";
+import { distance } from "../../terminal/text/times.ts";
+
+const HERE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+interface CreateOptions extends WorkspaceOptions {
+  run?: string;
+  flow?: boolean;
+  timezone: string;
+  data?: string;
+  summary?: string;
+  off?: boolean;
+}
+
+const create = inWorkspace("create", "run a script or flow on a cron schedule; shows the next five times")
+  .argument("<path>", "path of the schedule, such as u/ann/nightly")
+  .argument("<cron>", "five fields (minute hour day month weekday), or six with seconds first", isCron)
+  .option("--run <path>", "the script or flow that runs; left out: the one at the schedule's own path")
+  .option("--flow", "it is a flow")
+  .option("--timezone <name>", "IANA name, such as Europe/Berlin", HERE)
+  .option("-d, --data <json>", "arguments: JSON, @file, or - for stdin")
+  .option("--summary <text>", "one line that says what it is for")
+  .option("--no-overlap", "skip a run while the previous one is still running")
+  .option("--off", "do not switch it on yet")
+  .addHelpText(
+    "after",
+    examples(
+      "svc schedule create u/ann/nightly '0 3 * * *' \\\n      --run u/ann/report --workspace acme",
+      "svc schedule create f/shop/sync '*/30 * * * * *' --run f/shop/sync --flow \\\n      --timezone UTC -d '{\"full\":true}'",
+    ),
+  )
+  .action(async (path: string, cron: string, options: CreateOptions & { overlap: boolean }) => {
+    const args = await readArguments(options.data);
+    const made = await withClient(options, async (client) => {
+      const workspace = await workspaceFor(client, options.workspace);
+      const body = {
+        path,
+        schedule: cron,
+        timezone: options.timezone,
+        script_path: options.run ?? path,
+        is_flow: options.flow,
+        args,
+        summary: options.summary,
+        no_flow_overlap: !options.overlap,
+        enabled: !options.off,
+      };
+      await client.call(createSchedule, { workspace, body });
+      const schedule = await client.call(getSchedule, { workspace, path });
+      return { schedule, next: options.off ? [] : await nextTimes(client, cron, options.timezone) };
+    });
+    if (options.json) return printJson(made.schedule);
+    note(`schedule ${path} created${options.off ? ", switched off" : ""}`);
+    for (const time of made.next) note(`  ${inWords(time, options.timezone)}`);
+  });
+
+/** A shell takes the stars of a rule without quotes for the names of files. */
+function isCron(text: string): string {
+  if (text.startsWith("@") || text.trim().split(/\s+/).length >= 5) return text;
+  throw new InvalidArgumentError("It has five or six fields; put it in quotes.");
+}
+
+async function nextTimes(
+  client: Client,
+  schedule: string,
+  timezone: string,
+  paused_until?: Date | string | null,
+): Promise<Date[]> {
+  const told = await client.call(previewSchedule, { body: { schedule, timezone, paused_until } });
+  return told.map((time) => new Date(time as string | Date));
+}
+
+/** Such as `Tuesday 3 March 2026, 09:00:00 CET (in 2h)`. */
+function inWords(time: Date, timeZone: string): string {
+  const format = new Intl.DateTimeFormat("en-GB", {
+    timeZone,
+    weekday: "long",
+    day: "numeric",
+    month: "long",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    timeZoneName: "short",
+  });
+  return `${format.format(time).replace(" at ", ", ")} (${distance(time)})`;
+}
+
+const list = inWorkspace("list", "list schedules")
+  .addHelpText("after", examples("svc schedule list --workspace acme"))
+  .action(async (options: WorkspaceOptions) => {
+    const found = await withClient(options, async (client) =>
+      client.call(listSchedules, { workspace: await workspaceFor(client, options.workspace) }),
+    );
+    if (options.json) return printJson(found);
+    await printTable(found, [
+      { title: "PATH", value: (row) => row.path, cut: "start" },
+      { title: "CRON", value: (row) => row.schedule, cut: "never" },
+      { title: "ZONE", value: (row) => row.timezone },
+      { title: "RUNS", value: (row) => row.script_path, cut: "start" },
+      { title: "NEXT", value: (row) => (row.next_at ? distance(row.next_at as string) : "off") },
+      { title: "ERROR", value: (row) => row.error ?? "" },
+    ]);
+  });
+
+const show = inWorkspace("show", "show a schedule and its next five times")
+  .argument("<path>", "path of the schedule")
+  .addHelpText("after", examples("svc schedule show u/ann/nightly --workspace acme"))
+  .action(async (path: string, options: WorkspaceOptions) => {
+    const { found, next } = await withClient(options, async (client) => {
+      const workspace = await workspaceFor(client, options.workspace);
+      const schedule = await client.call(getSchedule, { workspace, path });
+      const { enabled, schedule: cron, timezone, paused_until } = schedule;
+      const times = enabled ? await nextTimes(client, cron, timezone, paused_until) : [];
+      return { found: schedule, next: times };
+    });
+    if (options.json) return printJson(found);
+    print(`${found.path}: ${found.schedule} in ${found.timezone}, runs ${found.script_path}`);
+    if (found.error) print(`could not run last time: ${found.error}`);
+    if (!found.enabled) print("switched off");
+    const paused = found.paused_until && new Date(found.paused_until);
+    if (paused && paused > new Date()) print(`paused until ${inWords(paused, found.timezone)}`);
+    for (const time of next) print(`  ${inWords(time, found.timezone)}`);
+  });
+
+function switching(name: string, enabled: boolean) {
+  return inWorkspace(name, `switch a schedule ${enabled ? "on" : "off"}`)
+    .argument("<path>", "path of the schedule")
+    .addHelpText("after", examples(`svc schedule ${name} u/ann/nightly --workspace acme`))
+    .action(async (path: string, options: WorkspaceOptions) => {
+      const said = await withClient(options, async (client) =>
+        client.call(setScheduleEnabled, {
+          workspace: await workspaceFor(client, options.workspace),
+          path,
+          body: { enabled },
+        }),
+      );
+      note(said);
+    });
+}
+
+const remove = inWorkspace("delete", "delete a schedule; running jobs continue")
+  .argument("<path>", "path of the schedule")
+  .addHelpText("after", examples("svc schedule delete u/ann/nightly --workspace acme"))
+  .action(async (path: string, options: WorkspaceOptions) => {
+    const said = await withClient(options, async (client) =>
+      client.call(deleteSchedule, { workspace: await workspaceFor(client, options.workspace), path }),
+    );
+    note(said);
+  });
+
+const preview = leaf("preview", "show the next five times of a cron rule")
+  .argument("<cron>", "five fields (minute hour day month weekday), or six with seconds first", isCron)
+  .option("--timezone <name>", "IANA name, such as Europe/Berlin", HERE)
+  .addHelpText("after", examples("svc schedule preview '0 9 * * 1-5' --timezone Europe/Berlin"))
+  .action(async (cron: string, options: WorkspaceOptions & { timezone: string }) => {
+    const next = await withClient(options, (client) => nextTimes(client, cron, options.timezone));
+    if (options.json) return printJson(next);
+    for (const time of next) print(inWords(time, options.timezone));
+  });
+
+export default noun(
+  "schedule",
+  "run scripts and flows at given times",
+  create,
+  list,
+  show,
+  switching("enable", true),
+  switching("disable", false),
+  remove,
+  preview,
+).addHelpText(
+  "after",
+  examples("svc schedule create u/ann/nightly '0 3 * * *' --run u/ann/report", "svc schedule list"),
+);

@@ -1,0 +1,127 @@
+import chalk from "chalk";
+import {
+  createToken,
+  createTokenFor,
+  deleteToken,
+  listTokens,
+} from "../../../src/features/accounts/tokens/operations.ts";
+import { type CommonOptions, examples, leaf, noun, urlOf, withClient } from "../../program/command.ts";
+import { secondsOf } from "../../program/options.ts";
+import { askFor } from "../../terminal/prompts.ts";
+import { usageError } from "../../terminal/text/failure.ts";
+import { note, print, printJson, printTable } from "../../terminal/text/output.ts";
+
+interface CreateOptions extends CommonOptions {
+  email?: string;
+  label?: string;
+  workspace?: string;
+  scope?: string[];
+  expiresIn?: string;
+}
+
+const collect = (value: string, before: string[] = []) => [...before, value];
+
+const create = leaf("create", "create a token; prints it, and nothing else")
+  .option("--email <email>", "owner of the token; left out with --url and --token: you")
+  .option("--label <label>", "its name in lists")
+  .option("--workspace <id>", "binds it to one workspace")
+  .option("--scope <scope>", "restricts it, such as jobs:run:scripts:u/ann/hello; may be repeated", collect)
+  .option("--expires-in <time>", "such as 15m, 72h or 30d; never when left out")
+  .addHelpText(
+    "after",
+    examples(
+      "svc token create --email ann@example.org --label laptop --expires-in 30d",
+      "svc token create --email ann@example.org --label webhook-shop \\\n      --workspace acme --scope jobs:run:scripts:u/ann/hello",
+    ),
+  )
+  .action(async (options: CreateOptions) => {
+    const expiration = options.expiresIn
+      ? new Date(Date.now() + secondsOf("--expires-in", options.expiresIn) * 1000).toISOString()
+      : undefined;
+    const body = {
+      label: options.label,
+      workspace_id: options.workspace,
+      scopes: options.scope,
+      expiration,
+    };
+    // The operator of a data directory is no user, and has no tokens.
+    const email = urlOf(options)
+      ? options.email
+      : await askFor(options.email, { message: "E-mail of the user", flag: "--email" });
+    const token = await withClient(options, (client) =>
+      email === undefined
+        ? client.call(createToken, { body })
+        : client.call(createTokenFor, { body: { ...body, impersonate_email: email } }),
+    );
+    if (options.json) printJson({ token });
+    else print(token);
+  });
+
+const DAY_MS = 24 * 3_600_000;
+/** From then on a token's end is shown beside it. */
+const SOON_MS = 30 * DAY_MS;
+
+/** What is to be known of a token's end at a glance; empty while it is far. */
+function badgeOf(expiration: unknown, now: number): string {
+  if (expiration == null) return "";
+  const left_ms = new Date(String(expiration)).getTime() - now;
+  if (left_ms > SOON_MS) return "";
+  if (left_ms <= 0) return "expired";
+  const days = Math.floor(left_ms / DAY_MS);
+  if (days === 0) return "expires within a day";
+  return `expires in ${days} ${days === 1 ? "day" : "days"}`;
+}
+
+/** @throws CliError where no server is named: the operator of a data directory has no tokens */
+function requireUrl(options: CommonOptions, does: string): void {
+  if (!urlOf(options)) {
+    throw usageError("--url is missing", `it ${does} the tokens of the user whose --token it is given`);
+  }
+}
+
+const list = leaf("list", "list your tokens, with a badge on those that end within 30 days")
+  .option("--exclude-ephemeral", "leave out those that programs make for single runs")
+  .addHelpText("after", examples("svc token list --url http://localhost:8000 --token $SVC_TOKEN"))
+  .action(async (options: CommonOptions & { excludeEphemeral?: true }) => {
+    requireUrl(options, "lists");
+    const query = { exclude_ephemeral: options.excludeEphemeral ?? false };
+    const found = await withClient(options, (client) => client.call(listTokens, { query }));
+    if (options.json) return printJson(found);
+    const now = Date.now();
+    await printTable(found, [
+      { title: "PREFIX", value: (row) => row.token_prefix, cut: "never" },
+      { title: "LABEL", value: (row) => row.label ?? "" },
+      { title: "LAST USED", value: (row) => shown(row.last_used_at), cut: "never" },
+      { title: "EXPIRES", value: (row) => shown(row.expiration ?? "never"), cut: "never" },
+      {
+        title: "",
+        value: (row) => badgeOf(row.expiration, now),
+        cut: "never",
+        paint: (text, row) => (badgeOf(row.expiration, now) === "expired" ? chalk.red : chalk.yellow)(text),
+      },
+    ]);
+  });
+
+/** On a terminal a moment is short enough for the table; in a pipe it is whole. */
+function shown(moment: unknown): string {
+  const text = String(moment);
+  return process.stdout.isTTY && text.endsWith("Z") ? `${text.slice(0, 16).replace("T", " ")}Z` : text;
+}
+
+const remove = leaf("delete", "delete your tokens with this prefix; they stop working at once")
+  .argument("<prefix>", "the first 10 characters, as svc token list prints them")
+  .addHelpText("after", examples("svc token delete Ab3dE6gH1j --url http://localhost:8000"))
+  .action(async (token_prefix: string, options: CommonOptions) => {
+    requireUrl(options, "deletes");
+    const told = await withClient(options, (client) => client.call(deleteToken, { token_prefix }));
+    if (options.json) printJson({ token_prefix, told });
+    else note(told);
+  });
+
+export default noun("token", "create, list and delete tokens", create, list, remove).addHelpText(
+  "after",
+  examples(
+    "svc token create --email ann@example.org --label laptop",
+    "svc token list --url http://localhost:8000 --token $SVC_TOKEN",
+  ),
+);

@@ -1,0 +1,171 @@
+import { getPremiumInfo } from "../../../src/features/lifecycle/settings/usage-operations.ts";
+import {
+  archiveWorkspace,
+  changeWorkspaceIdOperation,
+  changeWorkspaceName,
+  deleteWorkspace,
+  getWorkspaceName,
+  unarchiveWorkspace,
+} from "../../../src/features/lifecycle/workspaces/archive-delete-operations.ts";
+import {
+  createWorkspace,
+  listWorkspaces,
+  listWorkspacesAsSuperAdmin,
+} from "../../../src/features/lifecycle/workspaces/operations.ts";
+import { type CommonOptions, examples, leaf, noun, urlOf, withClient } from "../../program/command.ts";
+import { askFor, confirmFirst } from "../../terminal/prompts.ts";
+import { note, print, printJson, printTable } from "../../terminal/text/output.ts";
+import { peopleCommands } from "./workspaces/people.ts";
+import { readAll } from "./workspaces/settings.ts";
+import settings from "./workspaces/settings-command.ts";
+
+const create = leaf("create", "create a workspace")
+  .argument("<id>", "letters, digits, _ and single dashes")
+  .option("--name <name>", "what people call it; its id when left out")
+  .option("--owner <email>", "its first admin; left out with --url or a login: you")
+  .option("--username <username>", "the owner's name in the workspace")
+  .addHelpText(
+    "after",
+    examples("svc workspace create acme", "svc workspace create acme --name Acme --owner ann@example.org"),
+  )
+  .action(
+    async (id: string, options: CommonOptions & { name?: string; owner?: string; username?: string }) => {
+      const { name = id, username } = options;
+      // The operator of a data directory is no user, and can be nobody's admin.
+      const owner = urlOf(options)
+        ? options.owner
+        : await askFor(options.owner, { message: "E-mail of its first admin", flag: "--owner" });
+      await withClient(options, (client) =>
+        client.call(createWorkspace, { body: { id, name, owner, username } }),
+      );
+      if (options.json) printJson({ id, name, owner });
+      else note(`created workspace ${id}`);
+    },
+  );
+
+const list = leaf("list", "list workspaces")
+  .option("--all", "archived ones too: super admins only")
+  .addHelpText("after", examples("svc workspace list --json", "svc workspace list --all"))
+  .action(async (options: CommonOptions & { all?: boolean }) => {
+    if (options.all) return listAll(options);
+    const found = await withClient(options, (client) => client.call(listWorkspaces, {}));
+    if (options.json) return printJson(found);
+    await printTable(found, [
+      { title: "ID", value: (row) => row.id },
+      { title: "NAME", value: (row) => row.name },
+      { title: "OWNER", value: (row) => row.owner },
+    ]);
+  });
+
+async function listAll(options: CommonOptions): Promise<void> {
+  const found = await withClient(options, (client) => client.call(listWorkspacesAsSuperAdmin, {}));
+  if (options.json) return printJson(found);
+  await printTable(found, [
+    { title: "ID", value: (row) => row.id },
+    { title: "STATE", value: (row) => (row.deleted ? "archived" : "active") },
+    { title: "NAME", value: (row) => row.name },
+    { title: "OWNER", value: (row) => row.owner },
+  ]);
+}
+
+const get = leaf("get", "show a workspace")
+  .argument("<id>")
+  .addHelpText("after", examples("svc workspace get acme"))
+  .action(async (id: string, options: CommonOptions) => {
+    const found = await withClient(options, async (client) => ({
+      id,
+      name: await client.call(getWorkspaceName, { workspace: id }),
+      ...(await client.call(getPremiumInfo, { workspace: id })),
+      settings: await readAll(client, id),
+    }));
+    if (options.json) return printJson(found);
+    const facts = [
+      ["id", found.id],
+      ["name", found.name],
+      ["premium", found.premium ? "yes" : "no"],
+      ["executions this month", String(found.usage)],
+      ["deployed to", found.settings.deploy_to ?? "-"],
+      ["error handler", found.settings.error_handler ?? "-"],
+      ["object storage", found.settings.large_file_storage?.type ?? "-"],
+    ];
+    for (const [name, value] of facts) print(`${name!.padEnd(22)}${value}`);
+  });
+
+const archive = leaf("archive", "close a workspace until unarchived")
+  .argument("<id>")
+  .option("--yes", "do not ask")
+  .addHelpText("after", examples("svc workspace archive acme --yes"))
+  .action(async (id: string, options: CommonOptions & { yes?: boolean }) => {
+    await confirmFirst(options.yes, `Archive workspace ${id}? What runs in it is canceled.`);
+    await withClient(options, (client) => client.call(archiveWorkspace, { workspace: id }));
+    told(options, { id, archived: true }, `archived workspace ${id}`);
+  });
+
+const unarchive = leaf("unarchive", "bring an archived workspace back")
+  .argument("<id>")
+  .addHelpText("after", examples("svc workspace unarchive acme"))
+  .action(async (id: string, options: CommonOptions) => {
+    await withClient(options, (client) => client.call(unarchiveWorkspace, { workspace: id }));
+    told(options, { id, archived: false }, `unarchived workspace ${id}`);
+  });
+
+const remove = leaf("delete", "delete a workspace, for good")
+  .argument("<id>")
+  .option("--yes", "do not ask")
+  .addHelpText("after", examples("svc workspace delete acme --yes"))
+  .action(async (id: string, options: CommonOptions & { yes?: boolean }) => {
+    await confirmFirst(options.yes, `Delete workspace ${id} with everything in it, for good?`);
+    await withClient(options, (client) => client.call(deleteWorkspace, { workspace: id }));
+    told(options, { id, deleted: true }, `deleted workspace ${id}`);
+  });
+
+const rename = leaf("rename", "change a workspace's name or id")
+  .argument("<id>")
+  .option("--name <name>", "what people call it")
+  .option("--id <new-id>", "its new id; running jobs are canceled, waiting ones move along")
+  .option("--yes", "do not ask before the id is changed")
+  .addHelpText(
+    "after",
+    examples(
+      "svc workspace rename acme --name 'Acme Corporation'",
+      "svc workspace rename acme --id acme-corp --yes",
+    ),
+  )
+  .action(async (id: string, options: CommonOptions & { name?: string; id?: string; yes?: boolean }) => {
+    const { name: new_name, id: new_id } = options;
+    if (new_id === undefined) {
+      if (new_name === undefined) rename.error("error: one of --name and --id is missing");
+      const body = { new_name };
+      await withClient(options, (client) => client.call(changeWorkspaceName, { workspace: id, body }));
+      return told(options, { id, name: new_name }, `workspace ${id} is called ${new_name}`);
+    }
+    await confirmFirst(options.yes, `Give workspace ${id} the id ${new_id}? What runs in it is canceled.`);
+    const body = { new_id, new_name };
+    await withClient(options, (client) => client.call(changeWorkspaceIdOperation, { workspace: id, body }));
+    told(options, { id: new_id, name: new_name }, `workspace ${id} has the id ${new_id} now`);
+  });
+
+function told(options: CommonOptions, json: object, text: string): void {
+  if (options.json) printJson(json);
+  else note(text);
+}
+
+export default noun(
+  "workspace",
+  "create, list, configure and delete workspaces",
+  create,
+  list,
+  get,
+  rename,
+  archive,
+  unarchive,
+  remove,
+  ...peopleCommands,
+  settings,
+).addHelpText(
+  "after",
+  examples(
+    "svc workspace create acme --name Acme --owner ann@example.org",
+    "svc workspace add-user acme bob@example.org",
+  ),
+);

@@ -1,0 +1,55 @@
+import { type CommonOptions, examples, leaf, noun, withClient } from "../../../program/command.ts";
+import { usageError } from "../../../terminal/text/failure.ts";
+import { note, printJson, printTable } from "../../../terminal/text/output.ts";
+import { changeSetting, readAll, SETTING_NAMES } from "./settings.ts";
+
+const get = leaf("get", "print the settings of a workspace, or one of them")
+  .argument("<id>", "the workspace")
+  .argument("[key]", "only this setting")
+  .addHelpText(
+    "after",
+    examples("svc workspace settings get acme", "svc workspace settings get acme webhook"),
+  )
+  .action(async (id: string, key: string | undefined, options: CommonOptions) => {
+    const all: Record<string, unknown> = await withClient(options, (client) => readAll(client, id));
+    if (key !== undefined && !Object.hasOwn(all, key)) {
+      throw usageError(`${key} is no setting`, `use one of ${Object.keys(all).join(", ")}`);
+    }
+    if (options.json) return printJson(key === undefined ? all : all[key]);
+    const shown = Object.entries(all).filter(([name]) =>
+      key === undefined ? name !== "workspace_id" : name === key,
+    );
+    await printTable(shown, [
+      { title: "KEY", value: ([name]) => name, cut: "never" },
+      { title: "VALUE", value: ([, value]) => shownValue(value) },
+    ]);
+  });
+
+function shownValue(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+const set = leaf("set", "change a setting of a workspace")
+  .argument("<id>", "the workspace")
+  .argument("<key>", SETTING_NAMES.join(", "))
+  .argument("<value>", "text, true or false, or JSON; '' removes the setting, - reads it from stdin")
+  .addHelpText(
+    "after",
+    examples(
+      "svc workspace settings set acme error_handler script/f/ops/alert",
+      'svc workspace settings set acme deploy_ui \'{"include_path":["f/**"]}\'',
+      "svc workspace settings set acme env.REGION eu-1",
+    ),
+  )
+  .action(async (id: string, key: string, value: string, options: CommonOptions) => {
+    const given = value === "-" ? (await Bun.stdin.text()).replace(/\r?\n$/, "") : value;
+    const answer = await withClient(options, (client) => changeSetting(client, id, key, given));
+    if (options.json) printJson({ workspace_id: id, key, answer });
+    else note(answer);
+  });
+
+export default noun("settings", "read and change settings", get, set).addHelpText(
+  "after",
+  examples("svc workspace settings get acme", "svc workspace settings set acme env.REGION eu-1"),
+);

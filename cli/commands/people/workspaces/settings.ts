@@ -1,0 +1,156 @@
+/** The settings of a workspace by name: how each is read from the command line, and which operation changes it. */
+import { editAutoInviteOperation } from "../../../../src/features/accounts/members/joining/auto-invite.ts";
+import { editCopilotConfig } from "../../../../src/features/lifecycle/settings/copilot-operations.ts";
+import {
+  editChatCommand,
+  editDefaultApp,
+  editDefaultScripts,
+} from "../../../../src/features/lifecycle/settings/default-operations.ts";
+import {
+  editDeployTo,
+  editDeployUiConfig,
+  editErrorHandler,
+  editGitSyncConfig,
+  editWebhook,
+  getSettings,
+} from "../../../../src/features/lifecycle/settings/settings-operations.ts";
+import { editLargeFileStorageConfig } from "../../../../src/features/lifecycle/settings/storage-operations.ts";
+import { setAutomaticBilling } from "../../../../src/features/lifecycle/settings/usage-operations.ts";
+import { changeWorkspaceName } from "../../../../src/features/lifecycle/workspaces/archive-delete-operations.ts";
+import { setEnvironmentVariable } from "../../../../src/features/tenancy/workspaces/environment.ts";
+import type { Client } from "../../../client/transport.ts";
+import { usageError } from "../../../terminal/text/failure.ts";
+
+type Current = Awaited<ReturnType<typeof readAll>>;
+/** @param value undefined ends the setting */
+type Save = (client: Client, workspace: string, value: never, current: Current) => Promise<string>;
+
+interface Setting {
+  kind: "text" | "flag" | "json";
+  save: Save;
+}
+
+const text = (save: (client: Client, workspace: string, value?: string) => Promise<string>): Setting => ({
+  kind: "text",
+  save,
+});
+
+const errorHandler = (kind: Setting["kind"], name: string): Setting => ({
+  kind,
+  save: (client, workspace, value: never, current) => {
+    const { error_handler, error_handler_extra_args, error_handler_muted_on_cancel } = current;
+    const body = { error_handler, error_handler_extra_args, error_handler_muted_on_cancel, [name]: value };
+    return client.call(editErrorHandler, { workspace, body });
+  },
+});
+
+const autoInvite = (name: "auto_add" | "operator"): Setting => ({
+  kind: "flag",
+  save: (client, workspace, value: never, current) => {
+    const { auto_invite_domain, auto_invite_operator: operator, auto_add } = current;
+    const body = { operator, auto_add, invite_all: auto_invite_domain === "*", [name]: value };
+    return client.call(editAutoInviteOperation, { workspace, body });
+  },
+});
+
+const copilot = (kind: Setting["kind"], name: string): Setting => ({
+  kind,
+  save: (client, workspace, value: never, current) => {
+    const { ai_resource, code_completion_enabled } = current;
+    const body = { ai_resource, code_completion_enabled, [name]: value };
+    return client.call(editCopilotConfig, { workspace, body });
+  },
+});
+
+const SETTINGS: Record<string, Setting> = {
+  name: text((client, workspace, new_name = "") =>
+    client.call(changeWorkspaceName, { workspace, body: { new_name } }),
+  ),
+  webhook: text((client, workspace, webhook) => client.call(editWebhook, { workspace, body: { webhook } })),
+  deploy_to: text((client, workspace, deploy_to) =>
+    client.call(editDeployTo, { workspace, body: { deploy_to } }),
+  ),
+  default_app: text((client, workspace, default_app_path) =>
+    client.call(editDefaultApp, { workspace, body: { default_app_path } }),
+  ),
+  chat_command_script: text((client, workspace, chat_command_script) =>
+    client.call(editChatCommand, { workspace, body: { chat_command_script } }),
+  ),
+  error_handler: errorHandler("text", "error_handler"),
+  error_handler_extra_args: errorHandler("json", "error_handler_extra_args"),
+  error_handler_muted_on_cancel: errorHandler("flag", "error_handler_muted_on_cancel"),
+  auto_invite_operator: autoInvite("operator"),
+  auto_add: autoInvite("auto_add"),
+  ai_resource: copilot("json", "ai_resource"),
+  code_completion_enabled: copilot("flag", "code_completion_enabled"),
+  automatic_billing: {
+    kind: "flag",
+    save: (client, workspace, automatic_billing: never) =>
+      client.call(setAutomaticBilling, { workspace, body: { automatic_billing } }),
+  },
+  large_file_storage: {
+    kind: "json",
+    save: (client, workspace, large_file_storage: never) =>
+      client.call(editLargeFileStorageConfig, { workspace, body: { large_file_storage } }),
+  },
+  git_sync: {
+    kind: "json",
+    save: (client, workspace, git_sync_settings: never) =>
+      client.call(editGitSyncConfig, { workspace, body: { git_sync_settings } }),
+  },
+  deploy_ui: {
+    kind: "json",
+    save: (client, workspace, deploy_ui_settings: never) =>
+      client.call(editDeployUiConfig, { workspace, body: { deploy_ui_settings } }),
+  },
+  default_scripts: {
+    kind: "json",
+    save: (client, workspace, value: never) =>
+      client.call(editDefaultScripts, { workspace, body: value ?? {} }),
+  },
+};
+
+/** Variables of all jobs: `env.REGION`. */
+const ENVIRONMENT = "env.";
+
+export const SETTING_NAMES = [...Object.keys(SETTINGS), `${ENVIRONMENT}<NAME>`];
+
+/** Everything that is settled, and the workspace's name. */
+export function readAll(client: Client, workspace: string) {
+  return client.call(getSettings, { workspace });
+}
+
+/**
+ * Changes one setting.
+ * @param given as on the command line; empty ends the setting
+ * @throws a usage error for a setting that there is not, or a value of another kind
+ */
+export async function changeSetting(
+  client: Client,
+  workspace: string,
+  name: string,
+  given: string,
+): Promise<string> {
+  if (name.startsWith(ENVIRONMENT)) {
+    const body = { name: name.slice(ENVIRONMENT.length), value: given || null };
+    return client.call(setEnvironmentVariable, { workspace, body });
+  }
+  const setting = Object.hasOwn(SETTINGS, name) ? SETTINGS[name] : undefined;
+  if (!setting) throw usageError(`${name} is no setting`, `use one of ${SETTING_NAMES.join(", ")}`);
+  const value = readValue(name, setting.kind, given);
+  return setting.save(client, workspace, value as never, await readAll(client, workspace));
+}
+
+function readValue(name: string, kind: Setting["kind"], given: string): unknown {
+  if (given === "") return undefined;
+  if (kind === "text") return given;
+  if (kind === "flag") {
+    if (given === "true" || given === "false") return given === "true";
+    throw usageError(`${name} ${given}: must be true or false`);
+  }
+  try {
+    return JSON.parse(given);
+  } catch (cause) {
+    throw usageError(`${name}: must be JSON: ${(cause as Error).message}`);
+  }
+}

@@ -1,0 +1,36 @@
+/** Arguments of scripts and flows as they are given on a command line. */
+
+import { isJsonObject, parseJson } from "../../src/lib/json/json.ts";
+import { usageError } from "../terminal/text/failure.ts";
+/** The text of a file. @throws a usage error when it cannot be read */
+export async function readSource(file: string, hint?: string): Promise<string> {
+  try {
+    return await Bun.file(file).text();
+  } catch (cause) {
+    const { code, message } = cause as Error & { code?: string };
+    throw usageError(
+      code === "ENOENT" ? `there is no file ${file}` : `${file} cannot be read: ${message}`,
+      hint,
+    );
+  }
+}
+
+const DATA_HINT = `such as -d '{"name":"Bob"}', -d @file, or -d - for stdin`;
+
+/** Reads JSON, `@file`, or `-` for stdin; nothing given is no arguments. @throws a usage error */
+export async function readArguments(data: string | undefined): Promise<Record<string, unknown>> {
+  if (data === undefined) return {};
+  const text = await readData(data);
+  try {
+    const value = parseJson(text) as unknown;
+    if (isJsonObject(value)) return value as Record<string, unknown>;
+  } catch (cause) {
+    throw usageError(`--data is not JSON: ${(cause as Error).message}`, DATA_HINT);
+  }
+  throw usageError("--data must be a JSON object: its keys are the script's arguments", DATA_HINT);
+}
+
+async function readData(data: string): Promise<string> {
+  if (data === "-" || data === "@-") return Bun.stdin.text();
+  return data.startsWith("@") ? readSource(data.slice(1)) : data;
+}

@@ -1,0 +1,201 @@
+/** The commander program: nouns are known by name and summary; the file of one is loaded when it is called. */
+import chalk, { chalkStderr } from "chalk";
+import { Command, CommanderError } from "commander";
+import { VERSION } from "../../src/lib/version.ts";
+import { EXIT, showFailure, usageError } from "../terminal/text/failure.ts";
+
+interface Noun {
+  summary: string;
+  load: () => Promise<{ default: Command }>;
+}
+
+const NOUNS: Record<string, Noun> = {
+  init: {
+    summary: "set up a server: five questions, and it runs",
+    load: () => import("../commands/server/init.ts"),
+  },
+  serve: { summary: "start the server", load: () => import("../commands/server/serve.ts") },
+  worker: {
+    summary: "run jobs for servers on other machines",
+    load: () => import("../commands/server/worker.ts"),
+  },
+  demo: {
+    summary: "start a server with examples and call their webhooks",
+    load: () => {
+      // What it makes belongs in a database of its own; which kind that is, is settled once a table is loaded.
+      delete process.env.DATABASE_URL;
+      return import("../commands/server/demo.ts");
+    },
+  },
+  run: {
+    summary: "run a script or flow by path, or a local file",
+    load: () => import("../commands/runs/run.ts"),
+  },
+  dev: { summary: "run a file on each save", load: () => import("../commands/runs/dev.ts") },
+  job: { summary: "list, read, follow and cancel jobs", load: () => import("../commands/runs/job.ts") },
+  script: { summary: "deploy, list and archive scripts", load: () => import("../commands/items/script.ts") },
+  flow: { summary: "deploy, run, list and draw flows", load: () => import("../commands/items/flow.ts") },
+  pull: { summary: "write a workspace to a folder of files", load: () => import("../commands/sync/pull.ts") },
+  push: {
+    summary: "deploy a folder of files to a workspace",
+    load: () => import("../commands/sync/push.ts"),
+  },
+  variable: {
+    summary: "read and write variables and secrets",
+    load: () => import("../commands/items/variable.ts"),
+  },
+  schedule: {
+    summary: "run scripts and flows at given times",
+    load: () => import("../commands/items/schedule.ts"),
+  },
+  trigger: {
+    summary: "run scripts and flows by HTTP routes and WebSocket messages",
+    load: () => import("../commands/items/trigger.ts"),
+  },
+  webhook: {
+    summary: "tell other services about changes in a workspace",
+    load: () => import("../commands/items/webhook.ts"),
+  },
+  folder: {
+    summary: "manage folders, and who may read and write in them",
+    load: () => import("../commands/items/folder.ts"),
+  },
+  group: { summary: "manage groups and their members", load: () => import("../commands/people/group.ts") },
+  login: { summary: "log in to a server; later commands use it", load: () => loginCommand("login") },
+  logout: { summary: "log out", load: () => loginCommand("logout") },
+  whoami: { summary: "show who you are, and on which server", load: () => loginCommand("whoami") },
+  user: {
+    summary: "create, list, change and delete users",
+    load: () => import("../commands/people/user.ts"),
+  },
+  workspace: {
+    summary: "create, list, configure and delete workspaces",
+    load: () => import("../commands/people/workspace.ts"),
+  },
+  audit: { summary: "read and export who did what", load: () => import("../commands/inspect/audit.ts") },
+  resource: { summary: "read and write resources", load: () => import("../commands/items/resource.ts") },
+  "resource-type": {
+    summary: "manage the types of resources",
+    load: () => import("../commands/items/resource-type.ts"),
+  },
+  token: { summary: "create, list and delete tokens", load: () => import("../commands/people/token.ts") },
+  config: { summary: "show and change settings", load: () => import("../commands/server/config.ts") },
+  license: { summary: "create and show licences", load: () => import("../commands/people/license.ts") },
+  doctor: {
+    summary: "check the machine and the data directory, with advice",
+    load: () => import("../commands/server/doctor.ts"),
+  },
+  backup: { summary: "write all data to one file", load: () => import("../commands/server/backup.ts") },
+  restore: { summary: "replace all data with a backup", load: () => import("../commands/server/restore.ts") },
+  "migrate-to": {
+    summary: "move the embedded database to PostgreSQL",
+    load: () => import("../commands/server/migrate-to.ts"),
+  },
+  api: { summary: "call any operation of the service", load: () => import("../commands/inspect/api.ts") },
+  routes: {
+    summary: "list the routes of the HTTP interface",
+    load: () => import("../commands/inspect/routes.ts"),
+  },
+  completion: {
+    summary: "print the completion script for a shell",
+    load: () => import("../commands/inspect/completion.ts"),
+  },
+};
+
+async function loginCommand(name: "login" | "logout" | "whoami"): Promise<{ default: Command }> {
+  return { default: (await import("../commands/people/login.ts"))[name] };
+}
+
+const HELP = `
+Commands work on the data directory (--data-dir, default .svc): through its
+server when one is up, by themselves when none is. With --url and --token, or
+after svc login, they reach a server anywhere.
+
+Exit codes: 0 done, 1 failed or refused, 2 wrong usage, 3 server not reached or
+token not known, 130 ended with Ctrl-C.
+
+Examples:
+  $ svc demo
+  $ svc serve --port 8000
+  $ svc run u/ann/hello --workspace acme -d '{"name":"Bob"}'`;
+
+/** Runs one command line. @returns the exit code */
+export async function runProgram(given: string[]): Promise<number> {
+  const argv = asksForHelp(given);
+  process.stdout.on("error", (cause) => {
+    if ((cause as { code?: string }).code === "EPIPE") process.exit(0);
+  });
+  // https://no-color.org, which chalk does not look at.
+  if (process.env.NO_COLOR) chalk.level = chalkStderr.level = 0;
+  try {
+    if (argv[0] === COMPLETE) return await complete(argv.slice(argv[1] === "--" ? 2 : 1));
+    const program = await createProgram(argv);
+    if (argv.length === 0) program.outputHelp();
+    else await program.parseAsync(argv, { from: "user" });
+    return Number(process.exitCode ?? 0);
+  } catch (cause) {
+    // The help or the version, printed already.
+    if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : EXIT.usage;
+    return showFailure(cause, argv.includes("--json"));
+  }
+}
+
+/** `svc help job list` is what `svc job list --help` is; a name that is none is told before any help is shown. */
+function asksForHelp(argv: string[]): string[] {
+  const [first = "", ...rest] = argv;
+  if (first === "help") return asksForHelp([...rest, "--help"]);
+  const isName = first.startsWith("-") || Object.hasOwn(NOUNS, first) || first === COMPLETE;
+  return isName ? argv : argv.filter((word) => word !== "--help" && word !== "-h");
+}
+
+/** Asked by the shells, of which `svc completion` prints what they need for it. */
+const COMPLETE = "__complete";
+
+/** What goes wrong is nobody's business while a command line is being typed. */
+async function complete(words: string[]): Promise<number> {
+  const { candidates } = await import("../commands/inspect/completion/candidates.ts");
+  const found = await candidates(words, createProgram).catch(() => []);
+  for (const { text, meaning } of found) process.stdout.write(`${text}\t${meaning.split("\n")[0]}\n`);
+  return 0;
+}
+
+/** The commands, those of the called noun with all there is to them. */
+export async function createProgram(argv: string[]): Promise<Command> {
+  const program = new Command("svc")
+    .description("Self-hosted workflow automation in one executable file.")
+    .version(VERSION, "-V, --version", "print the version")
+    .helpCommand(false)
+    .showSuggestionAfterError()
+    .addHelpText("after", HELP);
+  const called = argv.find((word) => !word.startsWith("-"));
+  for (const [name, { summary, load }] of Object.entries(NOUNS)) {
+    program.addCommand(name === called ? (await load()).default : new Command(name).description(summary));
+  }
+  throwInsteadOfExit(program, argv);
+  return program;
+}
+
+function throwInsteadOfExit(command: Command, argv: string[]): void {
+  command.configureOutput({ outputError: () => {} });
+  command.exitOverride((cause) => {
+    if (PRINTED.includes(cause.code)) throw cause;
+    const [message = "", suggestion] = cause.message.replace(/^error: /, "").split("\n");
+    const hint = suggestion?.replace(/^\(|\)$/g, "") ?? tooEarly(command, cause.code, argv);
+    throw usageError(message, hint ?? `see ${wordsOf(command)} --help`);
+  });
+  for (const child of command.commands) throwInsteadOfExit(child, argv);
+}
+
+/** What to do about an option that was written before the command it belongs to. */
+function tooEarly(command: Command, code: string, argv: string[]): string | undefined {
+  const name = argv.find((word) => Object.hasOwn(NOUNS, word));
+  if (command.parent || code !== "commander.unknownOption" || name === undefined) return undefined;
+  return `options come after the command: svc ${name} ${argv[0]} …`;
+}
+
+/** What ends a command without being a mistake. */
+const PRINTED = ["commander.help", "commander.helpDisplayed", "commander.version"];
+
+function wordsOf(command: Command): string {
+  return command.parent ? `${wordsOf(command.parent)} ${command.name()}` : command.name();
+}

@@ -1,0 +1,74 @@
+/**
+ * Reading the text of an expression. It is an expression, `{ a: 1 }` being an object, or else statements that return;
+ * of statements that do not, the last one is the value when it is an expression.
+ */
+import { type ParserOptions, parse, parseExpression } from "@babel/parser";
+import type { Expression, File, Program } from "@babel/types";
+import { ExpressionError, ExpressionSyntaxError } from "../error.ts";
+
+export interface Parsed {
+  root: Expression | Program;
+  /** Offset of what has to be returned, where the statements do not say it. */
+  returned: number | undefined;
+}
+
+const MAXIMUM_CHARACTERS = 64 * 1024;
+const OPTIONS: ParserOptions = {
+  sourceType: "script",
+  allowAwaitOutsideFunction: true,
+  allowReturnOutsideFunction: true,
+  attachComment: false,
+};
+
+/** @throws ExpressionSyntaxError; ExpressionError for a text that is too long */
+export function parseText(text: string): Parsed {
+  if (text.length > MAXIMUM_CHARACTERS) {
+    throw new ExpressionError(
+      `${text.length} characters, where at most ${MAXIMUM_CHARACTERS} are read,`,
+      text,
+    );
+  }
+  try {
+    const expression = text.slice(0, endOfExpression(text));
+    return { root: parseExpression(expression, OPTIONS) as unknown as Expression, returned: undefined };
+  } catch (asExpression) {
+    try {
+      return parseStatements(text);
+    } catch (asStatements) {
+      throw syntaxError(further(asExpression, asStatements), text);
+    }
+  }
+}
+
+/** A semicolon at the end does not make a statement of `{ a: 1 };`. */
+function endOfExpression(text: string): number {
+  let end = text.length;
+  while (end > 0 && " \t\r\n;".includes(text[end - 1]!)) end--;
+  return end;
+}
+
+function parseStatements(text: string): Parsed {
+  const { program } = parse(text, OPTIONS) as unknown as File;
+  const last = program.body.at(-1) ?? program.directives.at(-1);
+  const is_value = last?.type === "ExpressionStatement" || last?.type === "Directive";
+  return { root: program, returned: is_value ? last.start! : undefined };
+}
+
+interface Fault {
+  loc?: { line: number; column: number; index: number };
+  message: string;
+}
+
+/** The reading that came further is the one that was meant. */
+function further(one: unknown, other: unknown): Fault {
+  const [first, second] = [one as Fault, other as Fault];
+  if (!first.loc || !second.loc) return first.loc ? second : first;
+  return second.loc.index > first.loc.index ? second : first;
+}
+
+function syntaxError(fault: Fault, text: string): Error {
+  if (fault instanceof RangeError) return new ExpressionSyntaxError("it is nested too deeply", 1, 1, text);
+  if (!fault.loc) return fault as unknown as Error;
+  const message = fault.message.replace(/ \(\d+:\d+\)$/, "").trim();
+  return new ExpressionSyntaxError(message, fault.loc.line, fault.loc.column + 1, text);
+}

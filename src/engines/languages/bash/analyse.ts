@@ -1,0 +1,62 @@
+import { BadRequest } from "../../../lib/errors.ts";
+import { type Parameter, type ScriptAnalysis, SyntaxFault, toArgumentsSchema } from "../types.ts";
+
+/**
+ * `name="$1"`, `name="${2}"`, `name="${3:-default}"` at the start of a line: the convention for a script's arguments.
+ * Without braces bash reads one digit only.
+ */
+const ARGUMENT = /^([A-Za-z_]\w*)=(?:"\$(?:(\d)|\{(\d{1,2})(?::-([^}]*))?\})"|\$(\d))\s*(?:#.*)?$/;
+
+/** Arguments by the convention; the syntax is checked by bash itself, which does not run anything for it. */
+export async function analyseBash(content: string): Promise<ScriptAnalysis> {
+  await checkSyntax(content);
+  const byPosition = new Map<number, Parameter>();
+  for (const line of content.split(/\r?\n/)) {
+    const match = ARGUMENT.exec(line);
+    if (!match) continue;
+    const position = Number(match[2] ?? match[3] ?? match[5]);
+    const initial = match[4];
+    if (position < 1 || byPosition.has(position)) continue;
+    byPosition.set(position, {
+      name: match[1]!,
+      kind: "positional",
+      schema: { type: "string", ...(initial === undefined ? {} : { default: initial }) },
+      optional: initial !== undefined,
+      default: initial,
+    });
+  }
+  const parameters: Parameter[] = [];
+  for (let position = 1; position <= Math.max(0, ...byPosition.keys()); position++) {
+    parameters.push(
+      byPosition.get(position) ?? {
+        name: `arg${position}`,
+        kind: "positional",
+        schema: { type: "string" },
+        optional: true,
+      },
+    );
+  }
+  return {
+    signature: { parameters, has_main: true, preprocessor: undefined },
+    schema: toArgumentsSchema(parameters),
+    packages: undefined,
+    imports: [],
+  };
+}
+
+async function checkSyntax(content: string): Promise<void> {
+  const bash = Bun.which("bash");
+  if (!bash)
+    throw new BadRequest("bash is not installed on this server: bash scripts cannot be deployed or run");
+  const child = Bun.spawn([bash, "-n", "/dev/stdin"], {
+    stdin: new TextEncoder().encode(content),
+    stdout: "ignore",
+    stderr: "pipe",
+    env: { LC_ALL: "C" },
+  });
+  const [message, code] = await Promise.all([child.stderr.text(), child.exited]);
+  if (code === 0) return;
+  const first = message.split("\n")[0] ?? "";
+  const found = /line (\d+): (.*)$/.exec(first);
+  throw new SyntaxFault(Number(found?.[1] ?? 1), 1, found?.[2] ?? first);
+}

@@ -1,0 +1,114 @@
+/**
+ * What a query's comments say of it:
+ *
+ *     -- database f/shop/orders_db
+ *     -- result_collection=last_statement_first_row
+ *     -- $1 customer (int)
+ *     -- $2 since (timestamptz) = 2024-01-01
+ *
+ * MySQL's placeholders are `?`, declared in their order, or `:name`; SQLite takes all of these.
+ */
+import { BadRequest } from "../../../lib/errors.ts";
+import { parseFields } from "../../../lib/json/json.ts";
+import { checkPath } from "../../../lib/text/paths.ts";
+import { type Parameter, type Schema, SyntaxFault } from "../types.ts";
+import type { Dialect } from "./statements.ts";
+
+const DECLARATION =
+  /^\s*(?:--|#)\s*(?:(\$\d+|\?)\s+([A-Za-z_]\w*)|:([A-Za-z_]\w*))\s*(?:\(([^()]*(?:\([^()]*\))?[^()]*)\))?\s*(?:=\s*(.*?))?\s*$/;
+const DATABASE = /^\s*(?:--|#)\s*database\s+(\S+)\s*$/;
+
+/** The parameters of a query, in the order of their declaration. @throws SyntaxFault */
+export function declaredParameters(content: string, dialect: Dialect): Parameter[] {
+  const parameters: Parameter[] = [];
+  content.split(/\r?\n/).forEach((text, index) => {
+    const match = DECLARATION.exec(text);
+    if (!match) return;
+    const [, mark, named, colon, type = "text", initial] = match;
+    const name = (named ?? colon)!;
+    const placeholder = mark ?? `:${colon}`;
+    if ((placeholder === "?" || placeholder.startsWith(":")) && dialect === "postgresql") return;
+    if (placeholder.startsWith("$") && dialect === "mysql") return;
+    const fault = (message: string) => new SyntaxFault(index + 1, 1, message);
+    if (parameters.some((each) => each.name === name)) throw fault(`argument ${name} is declared twice`);
+    if (placeholder !== "?" && parameters.some((each) => each.placeholder === placeholder)) {
+      throw fault(`${placeholder} is declared twice`);
+    }
+    const sql_type = type.trim().toLowerCase();
+    parameters.push({
+      name,
+      kind: "named",
+      placeholder,
+      sql_type,
+      optional: initial !== undefined,
+      ...(initial === undefined ? {} : { default: defaultOf(initial, sql_type, fault) }),
+      schema: {},
+    });
+  });
+  for (const each of parameters) {
+    each.schema = {
+      ...schemaOf(each.sql_type ?? "text"),
+      ...(each.optional ? { default: each.default } : {}),
+    };
+  }
+  return parameters;
+}
+
+/**
+ * The parameter that says which database: pinned by a comment, which no caller can change, or an argument.
+ * @param line finds the comment
+ * @throws SyntaxFault
+ */
+export function databaseParameter(
+  content: string,
+  {
+    name,
+    schema,
+    optional,
+    line = DATABASE,
+  }: { name: string; schema: Schema; optional: boolean; line?: RegExp },
+): Parameter {
+  const lines = content.split(/\r?\n/);
+  const index = lines.findIndex((text) => line.test(text));
+  if (index < 0) return { name, kind: "named", schema, optional };
+  const target = line.exec(lines[index]!)![1]!;
+  return { name, kind: "pinned", schema, optional: true, default: pinned(target, index + 1) };
+}
+
+/** A resource is pinned as a reference; a file of the storage or of the job as it stands. */
+function pinned(target: string, line: number): string {
+  if (/^(s3:\/\/|\.\/)/.test(target)) return target;
+  try {
+    return `$res:${checkPath(target.replace(/^(\$res:|res:\/\/)/, ""))}`;
+  } catch (cause) {
+    if (!(cause instanceof BadRequest)) throw cause;
+    throw new SyntaxFault(line, 1, cause.message);
+  }
+}
+
+function schemaOf(type: string): Schema {
+  if (/\[\s*\]$/.test(type)) return { type: "array", items: schemaOf(type.replace(/\s*\[\s*\]$/, "")) };
+  const word = /^[a-z]+\d*/.exec(type)?.[0] ?? "";
+  if (/^(tiny|small|medium|big)?(int|serial)\d*$|^integer$/.test(word)) return { type: "integer" };
+  if (/^(float|double|real|numeric|decimal|number|dec|money)\d*$/.test(word)) return { type: "number" };
+  if (/^bool(ean)?$/.test(word)) return { type: "boolean" };
+  if (/^json/.test(word)) return {};
+  if (word === "date") return { type: "string", format: "date" };
+  if (/^(timestamp|timestamptz|datetime)\d*$/.test(word)) return { type: "string", format: "date-time" };
+  if (word === "uuid") return { type: "string", format: "uuid" };
+  if (/^(bytea|(tiny|medium|long)?blob|(var)?binary)$/.test(word)) {
+    return { type: "string", contentEncoding: "base64" };
+  }
+  return { type: "string" };
+}
+
+function defaultOf(text: string, type: string, fault: (message: string) => Error): unknown {
+  if (/^null$/i.test(text)) return null;
+  const { type: kind } = schemaOf(type);
+  if (kind === "string") return /^'(.*)'$|^"(.*)"$/.test(text) ? text.slice(1, -1) : text;
+  try {
+    return parseFields(text.toLowerCase() === text || kind !== "boolean" ? text : text.toLowerCase());
+  } catch {
+    throw fault(`the default ${text} is no ${String(kind ?? "JSON")}`);
+  }
+}

@@ -1,0 +1,59 @@
+/** A blank child becomes a shell or Python. */
+import { type Pointer, ptr } from "bun:ffi";
+import { writeSync } from "node:fs";
+import type { Exec } from "../process/protocol.ts";
+import { channelFd, send } from "./channel.ts";
+import { libc } from "./system.ts";
+
+const F_SETFD = 2;
+const FD_CLOEXEC = 1;
+const SIGPIPE = 13;
+const SIGXFSZ = 25;
+
+/**
+ * Stores the prelude of a shell where only this user's processes can read it (memfd_create(2)), with a last command that
+ * lets go of it. @returns the path that leads to it
+ */
+function inMemory(name: Pointer, prelude: string): string {
+  const fd = libc!.memfd_create(name, 0);
+  const bytes = Buffer.from(`${prelude}\nexec ${fd}<&-\n`);
+  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, at);
+  return `/proc/self/fd/${fd}`;
+}
+
+/** Turns this process into another program: same process, same pipes, no new start. */
+export function become(message: Exec): void {
+  if (!libc) {
+    send({ t: "load_failed", error: { name: "ExecutionErr", message: "only Linux runs this language" } });
+    return;
+  }
+  const held: Uint8Array[] = [];
+  const text = (value: string): Pointer => {
+    const bytes = Buffer.from(`${value}\0`);
+    held.push(bytes);
+    return ptr(bytes);
+  };
+  const list = (values: string[]): Pointer => {
+    const pointers = new BigUint64Array(values.length + 1);
+    values.forEach((value, index) => {
+      pointers[index] = BigInt(text(value));
+    });
+    held.push(new Uint8Array(pointers.buffer));
+    return ptr(pointers);
+  };
+  // Ignored signals stay ignored across execve; shells expect these two at their default.
+  libc.signal(SIGPIPE, 0);
+  libc.signal(SIGXFSZ, 0);
+  libc.fcntl(channelFd, F_SETFD, message.keep_channel ? 0 : FD_CLOEXEC);
+  const environment = {
+    ...message.environment,
+    ...(message.keep_channel ? { SVC_CHANNEL_FD: String(channelFd) } : {}),
+    ...(message.prelude === undefined ? {} : { BASH_ENV: inMemory(text("prelude"), message.prelude) }),
+  };
+  const pairs = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
+  libc.execve(text(message.program), list(message.argv), list(pairs));
+  send({
+    t: "load_failed",
+    error: { name: "ExecutionErr", message: `${message.program} could not be started` },
+  });
+}

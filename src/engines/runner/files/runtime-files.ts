@@ -1,0 +1,72 @@
+/** The programs of children, as they travel inside the executable, and where they are written at start. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { sha256 } from "../../../lib/text/ids.ts";
+import type { RunnableLanguage } from "../types.ts";
+import { sourceOf } from "./source-of.ts" with { type: "macro" };
+
+export interface RuntimeFiles {
+  directory: string;
+  typescript: string;
+  python: string;
+  watchdog: string;
+  /** What puts the sandbox around a child and becomes it. */
+  launcher: string;
+  /** The module that runs queries of a language; undefined for a language whose scripts are loaded themselves. */
+  queries: Partial<Record<RunnableLanguage, string>>;
+}
+
+/** Writes them below `directory`, in a folder named by their content: versions of svc do not disturb each other. */
+export function writeRuntimeFiles(directory: string): RuntimeFiles {
+  const sources: [string, string][] = [
+    ["runner/child/program.ts", sourceOf("runner/child/program.ts")],
+    ["runner/child/become.ts", sourceOf("runner/child/become.ts")],
+    ["runner/child/channel.ts", sourceOf("runner/child/channel.ts")],
+    ["runner/child/error.ts", sourceOf("runner/child/error.ts")],
+    ["runner/child/folder.ts", sourceOf("runner/child/folder.ts")],
+    ["runner/child/exact.ts", sourceOf("runner/child/exact.ts")],
+    ["runner/child/output.ts", sourceOf("runner/child/output.ts")],
+    ["runner/child/result.ts", sourceOf("runner/child/result.ts")],
+    ["runner/child/system.ts", sourceOf("runner/child/system.ts")],
+    ["runner/child/token.ts", sourceOf("runner/child/token.ts")],
+    ["runner/child/program.py", sourceOf("runner/child/program.py")],
+    ["runner/child/python-path/wmill.py", sourceOf("runner/child/python-path/wmill.py")],
+    ["runner/process/watchdog.ts", sourceOf("runner/process/watchdog.ts")],
+    ["runner/process/kill-tree.ts", sourceOf("runner/process/kill-tree.ts")],
+    ["runner/sandbox/walls/launcher.ts", sourceOf("runner/sandbox/walls/launcher.ts")],
+    ["runner/child/query/postgresql.ts", sourceOf("runner/child/query/postgresql.ts")],
+    ["runner/child/query/mysql.ts", sourceOf("runner/child/query/mysql.ts")],
+    ["runner/child/query/sqlite.ts", sourceOf("runner/child/query/sqlite.ts")],
+    ["runner/child/query/sqlite-files.ts", sourceOf("runner/child/query/sqlite-files.ts")],
+    ["runner/child/query/graphql.ts", sourceOf("runner/child/query/graphql.ts")],
+    ["runner/child/query/connections.ts", sourceOf("runner/child/query/connections.ts")],
+    ["runner/child/query/query.ts", sourceOf("runner/child/query/query.ts")],
+    ["runner/child/query/values.ts", sourceOf("runner/child/query/values.ts")],
+    ["languages/sql/statements.ts", sourceOf("languages/sql/statements.ts")],
+  ];
+  const digest = sha256(sources.map(([, text]) => text).join("\0")).slice(0, 16);
+  const folder = join(directory, "runtime", digest);
+  for (const [name, text] of sources) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true, mode: 0o700 });
+    writeFileSync(join(folder, name), text, { mode: 0o600 });
+  }
+  // Bun takes the nearest ones at or above a module: those above the data directory are not for scripts.
+  for (const name of ["tsconfig.json", "package.json"]) {
+    writeFileSync(join(directory, name), "{}\n", { mode: 0o600 });
+  }
+  const child = join(folder, "runner", "child");
+  const query = (language: string) => join(child, "query", `${language}.ts`);
+  return {
+    directory: folder,
+    typescript: join(child, "program.ts"),
+    python: join(child, "program.py"),
+    watchdog: join(folder, "runner", "process", "watchdog.ts"),
+    launcher: join(folder, "runner", "sandbox", "walls", "launcher.ts"),
+    queries: {
+      postgresql: query("postgresql"),
+      mysql: query("mysql"),
+      sqlite: query("sqlite"),
+      graphql: query("graphql"),
+    },
+  };
+}

@@ -1,0 +1,329 @@
+/** One run of one job in one child, from its start to its outcome. */
+
+import type { RuntimeFiles } from "./files/runtime-files.ts";
+import { share, sharedFolder } from "./files/shared-folder.ts";
+import type { VersionFiles } from "./files/version-files.ts";
+import { firstEnvironment, startVersion } from "./job/cold-start.ts";
+import { disconnected, exited, noResult, notStarted, streamedTooMuch, tooLong } from "./job/outcomes.ts";
+import { answerReferring } from "./job/referring.ts";
+import { faultOf, faultOfLong, isLongAnswer } from "./output/answer.ts";
+import type { OutputSink } from "./output/output.ts";
+import { ResultStream } from "./output/result-stream.ts";
+import { stopElsewhere } from "./process/cancel-query.ts";
+import { CHANNEL_MS, type Child, type ChildExit } from "./process/child.ts";
+import type { Done, FromChild } from "./process/protocol.ts";
+import { runMessage } from "./process/run-message.ts";
+import { runShell } from "./process/shell.ts";
+import { takeTokenOut, withToken } from "./process/with-token.ts";
+import type { Python } from "./sandbox/walls/python.ts";
+import type { Watched } from "./sandbox/watch/watch.ts";
+import type { JobError, JobLimits, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
+
+/** End marks that do not come: the script closed its own stdout or stderr. */
+const FENCE_MS = 1_000;
+
+interface JobRunOptions {
+  request: RunRequest;
+  options: RunnerOptions;
+  key: string;
+  runtime: RuntimeFiles;
+  files: VersionFiles;
+  /** The Python that a script with this lock runs in, if there is one. */
+  python: (lock: string | undefined) => Promise<Python | undefined>;
+  /** @param read where its interpreter keeps its library, outside of what every child reads */
+  takeBlank: (read: string[]) => Child;
+  /** The machine lacks what starting a process takes. */
+  short: (cause: unknown) => void;
+  /** `child` is undefined when none was taken. */
+  finished: (outcome: RunOutcome, child: Child | undefined, reusable: boolean) => void;
+}
+
+export class JobRun implements Watched {
+  readonly #o: JobRunOptions;
+  #child: Child | undefined;
+  #deadline = Number.POSITIVE_INFINITY;
+  #settled = false;
+  /** Made when there is something to tell. */
+  #stream: ResultStream | undefined;
+  /** Why the child is being ended; what it says from then on does not count. */
+  #stopping = false;
+
+  /** A preprocessor's arguments are followed once. */
+  #mayRefer: boolean;
+
+  /** Its child takes no other job. */
+  retired = false;
+
+  constructor(options: JobRunOptions) {
+    this.#o = options;
+    this.#mayRefer = options.request.preprocessor_input !== undefined;
+  }
+
+  get key(): string {
+    return this.#o.key;
+  }
+
+  /** @param warm a child of this key, if there is one: then nothing has to be waited for */
+  start(warm: Child | undefined): void {
+    if (warm) this.#startWarm(warm);
+    else this.#startCold().catch((cause) => this.#failToStart(cause));
+  }
+
+  #startWarm(child: Child): void {
+    this.#giveToken(child);
+    try {
+      this.#begin(child);
+    } catch (cause) {
+      this.#failToStart(cause);
+    }
+  }
+
+  #failToStart(cause: unknown): void {
+    const outcome = notStarted(cause, this.#child?.output.lastLines() ?? "", this.#o.options.log);
+    if (outcome.kind === "postponed") this.#o.short(cause);
+    this.#settle(outcome, false);
+  }
+
+  async #startCold(): Promise<void> {
+    const { request, files, options, runtime } = this.#o;
+    const { version } = request;
+    this.#arm();
+    if (!files.has(version)) await files.ensure(version);
+    const python = version.language === "python3" ? await this.#o.python(version.lock) : undefined;
+    if (this.#stopping || this.#settled) return;
+    const child = this.#o.takeBlank(python?.folders ?? []);
+    this.#child = child;
+    child.key = this.#o.key;
+    child.tokens = options.tokensFor({
+      workspace_id: version.workspace_id,
+      permissioned_as: request.permissioned_as,
+      email: request.email,
+    });
+    this.#giveToken(child);
+    share(child, options.directory, request.shared);
+    const file = files.place(version, child.code);
+    child.output.begin({ ...this.#sink(), keep_last_line: version.language === "bash" });
+    this.#maskArguments(child);
+    if (version.language === "bash") {
+      const outcome = await runShell({
+        child,
+        request: { ...request, args: withToken(request, child) },
+        environment: firstEnvironment(request, child),
+        file,
+        max_result: options.max_result_bytes,
+      });
+      this.#settle(outcome, false);
+      return;
+    }
+    await startVersion({ child, request, runtime, file, python: python?.program });
+    if (this.#stopping || this.#settled) return;
+    this.#begin(child);
+  }
+
+  /** The warm way: one message there, one back. */
+  #begin(child: Child): void {
+    const { request, options } = this.#o;
+    this.#child = child;
+    this.#arm();
+    child.shared = request.shared;
+    child.output.begin(this.#sink());
+    this.#maskArguments(child);
+    child.onMessage = (message) => this.#onMessage(message);
+    child.onDisconnect = (problem) => this.#channelLost(problem);
+    child.onExit = (exit) => this.#settle(this.#exited(exit), false);
+    if (child.exited) {
+      this.#settle(this.#exited(child.exited), false);
+      return;
+    }
+    const message = runMessage(child, request, options);
+    try {
+      child.send(message);
+    } catch {
+      this.#channelLost();
+    }
+    child.environment = request.environment;
+  }
+
+  /** A token of the job alone, which is over as soon as the job is. */
+  #giveToken(child: Child): void {
+    child.token = child.tokens!.begin(this.#o.request.job_id);
+    child.output.secrets.token = child.token;
+  }
+
+  #maskArguments(child: Child): void {
+    for (const secret of this.#o.request.secrets ?? []) child.output.secrets.add(secret);
+  }
+
+  async #refer(args: string): Promise<void> {
+    const child = this.#child!;
+    const answer = await answerReferring(child, args, this.#o.request, this.#o.options.log);
+    if (this.#stopping || this.#settled || child.exited) return;
+    try {
+      child.send(answer);
+    } catch {
+      this.#channelLost();
+    }
+  }
+
+  /** A process that ends loses its channel first: how it ended says more. */
+  #channelLost(problem?: string): void {
+    setTimeout(() => this.#end(disconnected(problem)), CHANNEL_MS);
+  }
+
+  #sink(): OutputSink {
+    const { request, options } = this.#o;
+    return {
+      onLog: request.onLog,
+      onStream: (text) => this.#onStream(text),
+      max_bytes: options.max_log_bytes,
+    };
+  }
+
+  #onStream(text: string): void {
+    if (this.#stopping || this.#settled) return;
+    const { request, options } = this.#o;
+    const most = options.max_stream_bytes;
+    this.#stream ??= new ResultStream(this.#child!.output.secrets, request.onStream, most);
+    if (!this.#stream.push(text)) this.#end(streamedTooMuch(most));
+  }
+
+  #arm(): void {
+    this.#deadline = performance.now() + this.#o.request.timeout_ms;
+  }
+
+  #onMessage(message: FromChild): void {
+    if (this.#stopping) return;
+    // User code can reach the channel too: what arrives is taken for what it is only when it looks like it.
+    if (message.t === "stream" && typeof message.text === "string") {
+      // No database takes NULs.
+      this.#onStream(message.text.replaceAll("\0", "\ufffd"));
+    }
+    if (message.t === "refer" && typeof message.args === "string" && this.#mayRefer) {
+      this.#mayRefer = false;
+      void this.#refer(message.args);
+    }
+    if (message.t !== "done") return;
+    const most = this.#o.options.max_result_bytes;
+    if (!isLongAnswer(message)) {
+      this.#answered(message, faultOf(message, most));
+      return;
+    }
+    // Should its process end meanwhile, it has answered all the same.
+    this.#child!.onExit = undefined;
+    void faultOfLong(message, most).then((fault) => this.#answered(message, fault));
+  }
+
+  /** @param fault why the answer is none */
+  #answered(message: Done, fault: string | undefined): void {
+    if (this.#stopping || this.#settled) return;
+    if (fault !== undefined) {
+      this.#end(noResult(fault));
+      return;
+    }
+    if (message.fence === 0) {
+      this.#done(message);
+      return;
+    }
+    const fenced = () => {
+      clearTimeout(timer);
+      this.#done(message);
+    };
+    const timer = setTimeout(fenced, FENCE_MS);
+    this.#child!.onExit = fenced;
+    this.#child!.output.whenFenced(message.fence, fenced);
+  }
+
+  #done(done: Done): void {
+    if (this.#settled || this.#stopping) return;
+    const child = this.#child!;
+    const isShared = this.#o.request.version.isolation === "shared";
+    const reusable = isShared && !done.leftovers && !child.output.secrets.crowded;
+    const hasPreprocessor = this.#o.request.preprocessor_input !== undefined;
+    const preprocessed_args = hasPreprocessor ? done.preprocessed_args : undefined;
+    const facts = { preprocessed_args, mem_peak_kb: done.mem_peak_kb };
+    const outcome: RunOutcome = done.error
+      ? { kind: "failure", error: child.output.secrets.maskedIn(done.error), ...facts }
+      : { kind: "success", result: done.result ?? "null", ...facts };
+    if (reusable) this.#settle(outcome, true);
+    else this.#end(outcome);
+  }
+
+  /** Ends the child with all it started before the outcome is told. */
+  #end(outcome: RunOutcome): void {
+    if (this.#stopping || this.#settled) return;
+    this.#stopping = true;
+    const child = this.#child;
+    if (!child) {
+      this.#settle(outcome, false);
+      return;
+    }
+    child.onExit = undefined;
+    child.onMessage = undefined;
+    child.onDisconnect = undefined;
+    stopElsewhere(child, this.#o.request.version.language)
+      .then(() => child.destroy())
+      .then(
+        () => this.#settle(outcome, false),
+        (cause) => {
+          this.#o.options.log("error", "a script process could not be ended", { error: String(cause) });
+          this.#settle(outcome, false);
+        },
+      );
+  }
+
+  stop(outcome: RunOutcome): void {
+    this.#end(outcome);
+  }
+
+  get job_id(): string {
+    return this.#o.request.job_id;
+  }
+
+  /** Its process takes too much of the machine. */
+  fail(error: JobError): void {
+    this.#end({ kind: "failure", error });
+  }
+
+  get pid(): number | undefined {
+    return this.#stopping || this.#settled ? undefined : this.#child?.pid;
+  }
+
+  get folders(): string[] {
+    if (!this.#child) return [];
+    const { folder, shared } = this.#child;
+    return shared === undefined ? [folder] : [folder, sharedFolder(this.#o.options.directory, shared)];
+  }
+
+  get since(): number {
+    return this.#deadline - this.#o.request.timeout_ms;
+  }
+
+  get limits(): JobLimits {
+    const { request, options } = this.#o;
+    return { ...options.limits, memory_mb: request.version.memory_mb ?? options.limits.memory_mb };
+  }
+
+  /** From here on `secret` is shown neither in this job's log and stream nor in those of later jobs of its process. */
+  mask(secret: string): void {
+    this.#child?.output.secrets.add(secret);
+  }
+
+  checkDeadline(now: number): void {
+    if (now < this.#deadline || this.#stopping) return;
+    this.#end(tooLong(this.#o.request.timeout_ms));
+  }
+
+  #settle(outcome: RunOutcome, reusable: boolean): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    this.#child?.tokens?.end();
+    this.#child?.output.end();
+    this.#stream?.end();
+    if (this.#child) takeTokenOut(outcome, this.#child);
+    this.#o.finished(outcome, this.#child, reusable);
+  }
+
+  #exited(exit: ChildExit): RunOutcome {
+    return exited(exit, this.#child?.output.lastLines() ?? "");
+  }
+}

@@ -1,0 +1,107 @@
+/** The packages of scripts: which client resolves and installs them, where they are kept, how a script finds them. */
+import { dirname, join } from "node:path";
+import { sha256 } from "../../../lib/text/ids.ts";
+import { parsePythonLock } from "../../languages/python/lock-text.ts";
+import type { Packages } from "../../languages/types.ts";
+import { createLock, DependencyError, installLock } from "../../languages/typescript/lock.ts";
+import { openToAll } from "../sandbox/users/open-to-all.ts";
+import type { Python } from "../sandbox/walls/python.ts";
+import type { RunnableVersion } from "../types.ts";
+import { installer } from "./npm-client.ts";
+import { createPipClient, type PythonIndex } from "./pip-client.ts";
+import type { ToolOutcome, ToolRequest } from "./tool-run.ts";
+
+/** What the link to the packages is called that stands beside a script's source. */
+export const PACKAGE_LINKS = { npm: "node_modules", pip: "packages" } as const;
+
+export interface Installed {
+  link: string;
+  /** The folder of the packages, two levels below `dependencies`. */
+  target: string;
+}
+
+interface LockOptions {
+  onLog: (text: string) => void;
+  signal?: AbortSignal | undefined;
+}
+
+export interface PackageStore {
+  /** @returns a lock's text. @throws DependencyError naming the package */
+  lock(packages: Packages, options: LockOptions): Promise<string>;
+  /**
+   * Installs what a version's lock says, once for all versions with the same lock.
+   * @param onUse called with the folder before anything is awaited for it
+   * @returns undefined when there is nothing to install. @throws DependencyError
+   */
+  install(version: RunnableVersion, onUse: (folder: string) => void): Promise<Installed | undefined>;
+  /** The link that `install` names for this version; undefined when there is nothing to install. */
+  linkOf(version: RunnableVersion): string | undefined;
+  /** Ends what is under way. */
+  stop(): void;
+}
+
+export interface PackageStoreOptions {
+  /** The runner's folder. */
+  directory: string;
+  registry: () => string | undefined;
+  index: () => PythonIndex;
+  python: (version: string | undefined) => Promise<Python | undefined>;
+  runTool: (request: ToolRequest) => Promise<ToolOutcome>;
+}
+
+/** The version of Python that a lock was made for; undefined when there is no lock, or it does not say. */
+export function pythonOf(lock: string | undefined): string | undefined {
+  return lock ? parsePythonLock(lock).python : undefined;
+}
+
+export function createPackageStore(options: PackageStoreOptions): PackageStore {
+  const { directory, registry } = options;
+  const stopping = new AbortController();
+  const dependencies = join(directory, "dependencies");
+  const pip = createPipClient({ directory: dependencies, index: options.index, runTool: options.runTool });
+  const npm = () => installer(dirname(directory), registry());
+
+  async function pythonFor(version: string | undefined, onLog: (text: string) => void): Promise<Python> {
+    const python = await options.python(version);
+    if (!python) {
+      throw new DependencyError("python3 is not installed on this server: Python packages need it");
+    }
+    if (version !== undefined && python.version !== version) {
+      onLog(`Python ${version} is not installed on this server: Python ${python.version} is used\n`);
+    }
+    return python;
+  }
+
+  function linkOf({ language, lock }: RunnableVersion): string | undefined {
+    if (!lock?.trim()) return undefined;
+    if (language !== "python3") return PACKAGE_LINKS.npm;
+    return parsePythonLock(lock).requirements.length > 0 ? PACKAGE_LINKS.pip : undefined;
+  }
+
+  return {
+    async lock(packages, lockOptions) {
+      if (packages.client === "npm") return createLock(packages.dependencies, { ...npm(), ...lockOptions });
+      const python = await pythonFor(packages.python, lockOptions.onLog);
+      return pip.resolve(packages.requirements, { ...lockOptions, python });
+    },
+    async install(version, onUse) {
+      const link = linkOf(version);
+      if (link === undefined) return undefined;
+      const lock = version.lock!;
+      const installOptions = { onLog: () => {}, signal: stopping.signal };
+      if (link === PACKAGE_LINKS.npm) {
+        const folder = join(dependencies, sha256(lock));
+        onUse(folder);
+        await installLock(lock, folder, { ...npm(), ...installOptions });
+        await openToAll(folder);
+        return { link, target: join(folder, "node_modules") };
+      }
+      const python = await pythonFor(pythonOf(lock), () => {});
+      const target = await pip.install(lock, { ...installOptions, python }, onUse);
+      await openToAll(dirname(target));
+      return { link, target };
+    },
+    linkOf,
+    stop: () => stopping.abort(),
+  };
+}

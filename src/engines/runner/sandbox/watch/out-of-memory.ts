@@ -1,0 +1,14 @@
+import type { JobError } from "../../types.ts";
+
+const MB = 1024 * 1024;
+
+/** @param bytes that were used · @param most MB that were allowed */
+export function outOfMemory(bytes: number, most: number): JobError {
+  const used = Math.ceil(bytes / MB);
+  return {
+    name: "OutOfMemory",
+    message: `the job used ${used} MB of memory, more than the ${most} MB allowed, and was stopped`,
+    memory_mb: used,
+    limit_mb: most,
+  };
+}

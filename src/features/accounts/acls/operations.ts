@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { type Operation, operation, optional, responds } from "../../../platform/http/operation.ts";
+import * as service from "./service.ts";
+
+const base = "/w/{workspace}/acls" as const;
+
+const getAcls = operation({
+  name: "getGranularAcls",
+  method: "GET",
+  path: `${base}/get/{kind}/{path}`,
+  access: "member",
+  summary: "Read who has entries of an item, a folder (`folder`) or a group (`group_`)",
+  responds: responds.json(z.record(z.string(), z.boolean()), "true to write, false to read, by name"),
+  run: (ctx, { kind, path }) => service.getEntries(ctx, kind, path),
+});
+
+export const addAcl = operation({
+  name: "addGranularAcls",
+  method: "POST",
+  path: `${base}/add/{kind}/{path}`,
+  access: "author",
+  summary: "Let somebody read, or with `write` also write",
+  body: z.object({ owner: z.string(), write: optional(z.boolean()) }),
+  responds: responds.text("confirmation"),
+  audit: { operation: "acls.add", action_kind: "Update" },
+  run: async (ctx, { kind, path, body }) => {
+    await service.addEntry(ctx, { kind, path }, body.owner, body.write ?? false);
+    return `${body.owner} may ${body.write ? "write" : "read"} ${kind} ${path}`;
+  },
+});
+
+export const removeAcl = operation({
+  name: "removeGranularAcls",
+  method: "POST",
+  path: `${base}/remove/{kind}/{path}`,
+  access: "author",
+  summary: "Take an entry away",
+  body: z.object({ owner: z.string() }),
+  responds: responds.text("confirmation"),
+  audit: { operation: "acls.remove", action_kind: "Update" },
+  run: async (ctx, { kind, path, body }) => {
+    await service.removeEntry(ctx, { kind, path }, body.owner);
+    return `${body.owner} has no entry of ${kind} ${path} any more`;
+  },
+});
+
+export const aclOperations: Operation[] = [getAcls, addAcl, removeAcl];

@@ -1,0 +1,241 @@
+/** Accounts of the instance: changing and deleting them. */
+import { and, asc, eq, gte, inArray, ne, or } from "drizzle-orm";
+import type { Reader, Tx } from "../../../database/database.ts";
+import { BadRequest, NotFound } from "../../../lib/errors.ts";
+import { checkEmail, usernameFromEmail } from "../../../lib/text/paths.ts";
+import type { App, UserContext } from "../../../platform/app/context.ts";
+import { retireChildren } from "../../../platform/cluster/processes.ts";
+import { toWindow } from "../../../platform/http/operation.ts";
+import { jobs } from "../../../platform/queue/tables.ts";
+import { oauthLogins } from "../../assets/account-tables.ts";
+import { markRuns } from "../../runs/api/change/person.ts";
+import { auditLog } from "../../signals/audit/tables.ts";
+import { instanceGroupMembers } from "../../tenancy/people/group-tables.ts";
+import { forgetMembers } from "../../tenancy/people/members.ts";
+import { users } from "../../tenancy/people/user-tables.ts";
+import { tokens } from "../../tenancy/tokens/tables.ts";
+import { workspaceInvites, workspaceMembers } from "../../tenancy/workspaces/tables.ts";
+import { requireOtherSuperAdmin } from "../members/last-admin.ts";
+import { type Departure, departFrom, finishDepartures } from "../members/removal.ts";
+import { deleteAllTokens, endSessions, forgetIdentity } from "../sessions/sessions.ts";
+import { hashPassword } from "../users/passwords.ts";
+import { getUser, USER_FACTS } from "../users/service.ts";
+
+/** What a user is logged in with who has a password here. */
+const PASSWORD = "password";
+const LOGIN_TYPE = /^[\w-]{1,50}$/;
+/** Somebody counts as active for this long after they did something. */
+const ACTIVE_MS = 30 * 86_400_000;
+
+/**
+ * Sets a password; every session of the person ends.
+ * @returns the caller's new session, when it is their own password and they came with a session
+ * @throws NotFound; BadRequest for who logs in elsewhere
+ */
+export async function changePassword(
+  ctx: UserContext,
+  given: string,
+  password: string,
+): Promise<string | undefined> {
+  const { app } = ctx;
+  const email = checkEmail(given);
+  await requirePasswordLogin(app.db.read, email);
+  const password_hash = await hashPassword(password);
+  return ctx.write({ resource: email }, async (tx) => {
+    await requirePasswordLogin(tx, email);
+    await tx.update(users).set({ password_hash }).where(eq(users.email, email));
+    return endSessions(app, tx, email, ctx.caller.identity);
+  });
+}
+
+async function requirePasswordLogin(db: Reader, email: string): Promise<void> {
+  const { login_type } = await getUser(db, email);
+  if (login_type === PASSWORD) return;
+  throw new BadRequest(`${email} logs in with ${login_type} and has no password here`);
+}
+
+/**
+ * Says how a person logs in. Their sessions end; the password of who logs in elsewhere is deleted, and who comes back
+ * to a password is given one by `changePassword`.
+ * @returns the caller's new session, when they have changed their own
+ * @throws NotFound, BadRequest
+ */
+export async function setLoginType(
+  ctx: UserContext,
+  given: string,
+  login_type: string,
+): Promise<string | undefined> {
+  const email = checkEmail(given);
+  if (!LOGIN_TYPE.test(login_type)) {
+    throw new BadRequest(
+      `body field \`login_type\`: must be "${PASSWORD}" or the name of a login provider, such as "github"`,
+    );
+  }
+  const audited = { resource: email, parameters: { login_type } };
+  return ctx.write(audited, async (tx) => {
+    const user = await getUser(tx, email);
+    if (user.login_type === login_type) return undefined;
+    const keeps = login_type === PASSWORD ? {} : { password_hash: null };
+    await tx
+      .update(users)
+      .set({ login_type, ...keeps })
+      .where(eq(users.email, email));
+    return endSessions(ctx.app, tx, email, ctx.caller.identity);
+  });
+}
+
+export interface AccountChange {
+  is_super_admin?: boolean | undefined;
+  is_devops?: boolean | undefined;
+  name?: string | undefined;
+}
+
+/** @throws NotFound; BadRequest for the last super admin, or without anything to change */
+export async function updateAccount(ctx: UserContext, given: string, change: AccountChange): Promise<void> {
+  const email = checkEmail(given);
+  const { is_super_admin: super_admin, is_devops: devops, name } = change;
+  const set = {
+    ...(super_admin === undefined ? {} : { super_admin }),
+    ...(devops === undefined ? {} : { devops }),
+    ...(name === undefined ? {} : { name: name || null }),
+  };
+  if (Object.keys(set).length === 0) {
+    throw new BadRequest("nothing to change: give `is_super_admin`, `is_devops` or `name`");
+  }
+  const parameters = Object.fromEntries(Object.entries(set).map(([key, value]) => [key, String(value)]));
+  await ctx.write({ resource: email, parameters }, async (tx) => {
+    await getUser(tx, email);
+    if (super_admin === false) await requireOtherSuperAdmin(tx, email);
+    await tx.update(users).set(set).where(eq(users.email, email));
+    await forgetIdentity(ctx.app, tx, email);
+    tx.afterCommit(() => forgetMembers(ctx.app));
+  });
+}
+
+/**
+ * Deletes an account. The person leaves each workspace (departure.ts tells what becomes of what they own there); all
+ * their tokens, invites, groups of the instance and logins elsewhere are deleted, and whatever runs as them is canceled. What they did stays in the audit log.
+ * @throws NotFound; BadRequest for the last super admin, or the last admin of a workspace
+ */
+export async function deleteAccount(ctx: UserContext, given: string): Promise<void> {
+  const { app } = ctx;
+  const email = checkEmail(given);
+  const departures = await app.db.write(async (tx) => {
+    await getUser(tx, email);
+    await requireOtherSuperAdmin(tx, email);
+    const departures: Departure[] = [];
+    for (const place of await placesOf(tx, email)) {
+      departures.push(await departFrom(app, tx, { ...place, email }, ctx.username));
+    }
+    departures.push(...(await elsewhere(tx, email, ctx.username)));
+    for (const table of [workspaceInvites, instanceGroupMembers, oauthLogins]) {
+      await tx.delete(table).where(eq(table.email, email));
+    }
+    const deleted = await deleteAllTokens(app, tx, email);
+    await tx.delete(users).where(eq(users.email, email));
+    tx.afterCommit(() => retireChildren(app, { email }));
+    const kept = departures.map(({ person }) => `${person.workspace_id}:u/${person.username}/`);
+    const parameters = {
+      kept_for_admins: kept.join(" "),
+      canceled_runs: String(departures.reduce((sum, { runs }) => sum + runs.length, 0)),
+      deleted_tokens: String(departures.reduce((sum, { tokens }) => sum + tokens, deleted)),
+    };
+    await ctx.audit(tx, { resource: email, parameters });
+    return departures;
+  });
+  await finishDepartures(ctx, departures);
+}
+
+function placesOf(db: Reader, email: string) {
+  return db
+    .select({ workspace_id: workspaceMembers.workspace_id, username: workspaceMembers.username })
+    .from(workspaceMembers)
+    .where(eq(workspaceMembers.email, email))
+    .orderBy(asc(workspaceMembers.workspace_id));
+}
+
+/** Runs of a super admin in workspaces they are no member of. */
+async function elsewhere(tx: Tx, email: string, by: string): Promise<Departure[]> {
+  const found = await tx
+    .selectDistinct({ workspace_id: jobs.workspace_id })
+    .from(jobs)
+    .where(and(ne(jobs.state, "completed"), eq(jobs.permissioned_as, `u/${email}`)));
+  const departures: Departure[] = [];
+  for (const { workspace_id } of found) {
+    const person = { workspace_id, username: email, email };
+    const runs = await markRuns(tx, person, { by, reason: "its owner's account was deleted" });
+    departures.push({ person, runs, tokens: 0 });
+  }
+  return departures;
+}
+
+/** The name of a person on the instance, and in each workspace. @throws NotFound */
+export async function usernameInfo(app: App, given: string) {
+  const email = checkEmail(given);
+  const { username } = await getUser(app.db.read, email);
+  return {
+    username: username ?? usernameFromEmail(email),
+    workspace_usernames: await placesOf(app.db.read, email),
+  };
+}
+
+/**
+ * Users by e-mail.
+ * @param query `active_only` leaves out who did nothing for 30 days, and says who is an operator wherever they are
+ * a member
+ */
+export async function listAccounts(
+  app: App,
+  query: { page: number; per_page: number; active_only: boolean },
+) {
+  const { offset, limit } = toWindow(query);
+  const since = new Date(app.clock().getTime() - ACTIVE_MS);
+  const { read } = app.db;
+  const used = read.select({ email: tokens.email }).from(tokens).where(gte(tokens.last_used_at, since));
+  // Logins whose sessions have ended since.
+  const seen = read
+    .select({ email: auditLog.email })
+    .from(auditLog)
+    .where(and(eq(auditLog.workspace_id, "global"), gte(auditLog.timestamp, since)));
+  const found = await read
+    .select(USER_FACTS)
+    .from(users)
+    .where(query.active_only ? or(inArray(users.email, used), inArray(users.email, seen)) : undefined)
+    .orderBy(asc(users.email))
+    .limit(limit)
+    .offset(offset);
+  if (!query.active_only) return found;
+  const operators = await operatorsOnly(read);
+  return found.map((user) => ({ ...user, operator_only: operators.has(user.email) }));
+}
+
+/** Who is a member somewhere, and nowhere more than an operator. */
+async function operatorsOnly(db: Reader): Promise<Set<string>> {
+  const rows = await db
+    .selectDistinct({ email: workspaceMembers.email, operator: workspaceMembers.operator })
+    .from(workspaceMembers);
+  const more = new Set(rows.filter(({ operator }) => !operator).map(({ email }) => email));
+  return new Set(rows.map(({ email }) => email).filter((email) => !more.has(email)));
+}
+
+/** @throws NotFound */
+export async function tutorialProgress(app: App, email: string): Promise<number> {
+  const [row] = await app.db.read
+    .select({ progress: users.tutorial_progress })
+    .from(users)
+    .where(eq(users.email, email));
+  if (!row) throw new NotFound(`user ${email}`);
+  return row.progress;
+}
+
+export async function setTutorialProgress(ctx: UserContext, tutorial_progress: number): Promise<void> {
+  const { email } = ctx.caller.identity;
+  await ctx.write({ resource: email }, async (tx) => {
+    const set = await tx
+      .update(users)
+      .set({ tutorial_progress })
+      .where(eq(users.email, email))
+      .returning({ email: users.email });
+    if (set.length === 0) throw new NotFound(`user ${email}`);
+  });
+}

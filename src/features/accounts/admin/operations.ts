@@ -1,0 +1,173 @@
+/** Accounts of the instance, for super admins. */
+import { z } from "zod";
+import {
+  flag,
+  type Operation,
+  operation,
+  optional,
+  paging,
+  responds,
+  wholeNumber,
+} from "../../../platform/http/operation.ts";
+import { GlobalUserInfo, UsernameInfo } from "../members/records.ts";
+import { renameUser } from "../renaming/rename.ts";
+import { withCookies } from "../sessions/answers.ts";
+import { sessionCookie } from "../sessions/cookies.ts";
+import { refuseRestricted } from "../sessions/sessions.ts";
+import * as service from "../users/service.ts";
+import * as accounts from "./accounts.ts";
+import { mailInitialPassword } from "./initial-password.ts";
+
+const MAKES_NO_ADMIN = "makes nobody super admin or devops";
+
+export const createUser = operation({
+  name: "createUser",
+  method: "POST",
+  path: "/users/create",
+  access: "superAdmin",
+  summary: "Create a user who logs in with a password",
+  body: z.object({
+    email: z.string(),
+    password: z.string(),
+    super_admin: z.boolean(),
+    name: optional(z.string()),
+    company: optional(z.string()),
+    username: optional(z.string()),
+  }),
+  responds: responds.created("confirmation"),
+  audit: { operation: "users.create", action_kind: "Create" },
+  run: async (ctx, { body }) => {
+    if (body.super_admin) refuseRestricted(ctx, MAKES_NO_ADMIN);
+    await service.createUser(ctx, body);
+    mailInitialPassword(ctx.app, body);
+    return `email ${body.email.trim().toLowerCase()} created`;
+  },
+});
+
+export const existsEmail = operation({
+  name: "existsEmail",
+  method: "GET",
+  path: "/users/exists/{email}",
+  access: "user",
+  summary: "Say whether a user has this e-mail, among those that the caller may know of",
+  responds: responds.json(z.boolean()),
+  run: (ctx, { email }) => service.isKnownUser(ctx, email.toLowerCase()),
+});
+
+export const listAccounts = operation({
+  name: "listUsersAsSuperAdmin",
+  method: "GET",
+  path: "/users/list_as_super_admin",
+  access: "superAdmin",
+  summary: "List the users of the instance by e-mail",
+  query: z.object({
+    ...paging,
+    per_page: wholeNumber.min(1).max(10_000).default(10_000),
+    active_only: flag.default(false),
+  }),
+  responds: responds.json(z.array(GlobalUserInfo)),
+  run: (ctx, { query }) => accounts.listAccounts(ctx.app, query),
+});
+
+export const updateAccount = operation({
+  name: "globalUserUpdate",
+  method: "POST",
+  path: "/users/update/{email}",
+  access: "superAdmin",
+  summary: "Change a user's name, or what they are on the instance",
+  body: z.object({
+    is_super_admin: optional(z.boolean()),
+    is_devops: optional(z.boolean()),
+    name: optional(z.string()),
+  }),
+  responds: responds.text("confirmation"),
+  audit: { operation: "users.update", action_kind: "Update" },
+  run: async (ctx, { email, body }) => {
+    if (body.is_super_admin || body.is_devops) refuseRestricted(ctx, MAKES_NO_ADMIN);
+    await accounts.updateAccount(ctx, email, body);
+    return `user ${email} updated`;
+  },
+});
+
+export const setPasswordOf = operation({
+  name: "setPasswordForUser",
+  method: "POST",
+  path: "/users/set_password_of/{user}",
+  access: "superAdmin",
+  summary: "Give a user, named by e-mail, another password; all their sessions end",
+  body: z.object({ password: z.string() }),
+  responds: responds.raw("text/plain", "confirmation"),
+  audit: { operation: "users.setpassword", action_kind: "Update" },
+  run: async (ctx, { user, body }) => {
+    refuseRestricted(ctx, "changes no password");
+    const session = await accounts.changePassword(ctx, user, body.password);
+    return withCookies(`password of ${user} changed`, session ? [sessionCookie(ctx.app, session)] : []);
+  },
+});
+
+export const setLoginType = operation({
+  name: "setLoginTypeForUser",
+  method: "POST",
+  path: "/users/set_login_type/{user}",
+  access: "superAdmin",
+  summary: "Say how a user, named by e-mail, logs in: by password or a provider; all their sessions end",
+  body: z.object({ login_type: z.string() }),
+  responds: responds.raw("text/plain", "confirmation"),
+  audit: { operation: "users.update", action_kind: "Update" },
+  run: async (ctx, { user, body }) => {
+    const session = await accounts.setLoginType(ctx, user, body.login_type);
+    const said = `login type of ${user} is ${body.login_type}`;
+    return withCookies(said, session ? [sessionCookie(ctx.app, session)] : []);
+  },
+});
+
+export const usernameInfo = operation({
+  name: "globalUsernameInfo",
+  method: "GET",
+  path: "/users/username_info/{email}",
+  access: "superAdmin",
+  summary: "Read a user's name on the instance and in each workspace",
+  responds: responds.json(UsernameInfo),
+  run: (ctx, { email }) => accounts.usernameInfo(ctx.app, email),
+});
+
+export const rename = operation({
+  name: "globalUserRename",
+  method: "POST",
+  path: "/users/rename/{email}",
+  access: "superAdmin",
+  summary: "Give a user another name in all workspaces; what stands below u/<name>/ moves along",
+  body: z.object({ new_username: z.string() }),
+  responds: responds.text("confirmation"),
+  audit: { operation: "users.rename", action_kind: "Update" },
+  run: async (ctx, { email, body }) => {
+    await renameUser(ctx, email, body.new_username);
+    return `user ${email} is called ${body.new_username}`;
+  },
+});
+
+export const deleteAccount = operation({
+  name: "globalUserDelete",
+  method: "DELETE",
+  path: "/users/delete/{email}",
+  access: "superAdmin",
+  summary: "Delete a user: their runs are canceled, what they own is left to the workspaces' admins",
+  responds: responds.text("confirmation"),
+  audit: { operation: "users.delete", action_kind: "Delete" },
+  run: async (ctx, { email }) => {
+    await accounts.deleteAccount(ctx, email);
+    return `user ${email} deleted`;
+  },
+});
+
+export const userOperations: Operation[] = [
+  createUser,
+  existsEmail,
+  listAccounts,
+  updateAccount,
+  setPasswordOf,
+  setLoginType,
+  usernameInfo,
+  rename,
+  deleteAccount,
+];

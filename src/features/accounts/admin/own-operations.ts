@@ -1,0 +1,177 @@
+/** What people do with their own account. */
+import { z } from "zod";
+import { type Operation, operation, optional, responds } from "../../../platform/http/operation.ts";
+import { hasLicense } from "../../tenancy/license/service.ts";
+import { refuseTriggering } from "../../tenancy/tokens/scopes.ts";
+import { usageOf } from "../../tenancy/workspaces/usage.ts";
+import { acceptInvite, declineInvite, listInvites } from "../members/invites.ts";
+import { GlobalUserInfo, WorkspaceInvite } from "../members/records.ts";
+import { withCookies } from "../sessions/answers.ts";
+import { sessionCookie } from "../sessions/cookies.ts";
+import { requireWholeToken } from "../sessions/sessions.ts";
+import * as service from "../users/service.ts";
+import * as accounts from "./accounts.ts";
+
+export const whoami = operation({
+  name: "globalWhoami",
+  method: "GET",
+  path: "/users/whoami",
+  access: "user",
+  bound: true,
+  scope: false,
+  summary: "Read who the token belongs to",
+  responds: responds.json(GlobalUserInfo),
+  run: async (ctx) => {
+    const { identity } = ctx.caller;
+    refuseTriggering(identity);
+    if (identity.token) return service.getUser(ctx.app.db.read, identity.email);
+    return {
+      email: identity.email,
+      login_type: "operator",
+      super_admin: true,
+      devops: true,
+      verified: true,
+      first_time_user: false,
+    };
+  },
+});
+
+export const currentEmail = operation({
+  name: "getCurrentEmail",
+  method: "GET",
+  path: "/users/email",
+  access: "user",
+  bound: true,
+  scope: false,
+  summary: "Read the caller's e-mail",
+  responds: responds.text("e-mail"),
+  run: ({ caller: { identity } }) => {
+    refuseTriggering(identity);
+    return identity.email;
+  },
+});
+
+export const setPassword = operation({
+  name: "setPassword",
+  method: "POST",
+  path: "/users/setpassword",
+  access: "user",
+  summary:
+    "Change the caller's password; all sessions end, the present one for a new one in the cookie `token`",
+  body: z.object({ password: z.string() }),
+  responds: responds.raw("text/plain", "confirmation"),
+  audit: { operation: "users.setpassword", action_kind: "Update" },
+  run: async (ctx, { body }) => {
+    const { email } = requireWholeToken(ctx, "changes no password");
+    const session = await accounts.changePassword(ctx, email, body.password);
+    return withCookies(`password of ${email} changed`, session ? [sessionCookie(ctx.app, session)] : []);
+  },
+});
+
+export const leaveInstance = operation({
+  name: "leaveInstance",
+  method: "POST",
+  path: "/users/leave_instance",
+  access: "user",
+  summary: "Delete the caller's own account, with what a super admin's deleting it does",
+  responds: responds.text("confirmation"),
+  audit: { operation: "workspaces.leave", action_kind: "Delete" },
+  run: async (ctx) => {
+    const { email } = requireWholeToken(ctx, "deletes no account");
+    await accounts.deleteAccount(ctx, email);
+    return `${email} left the instance`;
+  },
+});
+
+const TutorialProgress = z.object({ progress: z.int().min(0) });
+
+export const getTutorialProgress = operation({
+  name: "getTutorialProgress",
+  method: "GET",
+  path: "/users/tutorial_progress",
+  access: "user",
+  summary: "Read which steps of the tutorials the caller has done, a bit each",
+  responds: responds.json(TutorialProgress),
+  run: async (ctx) => ({ progress: await accounts.tutorialProgress(ctx.app, ctx.caller.identity.email) }),
+});
+
+export const setTutorialProgress = operation({
+  name: "updateTutorialProgress",
+  method: "POST",
+  path: "/users/tutorial_progress",
+  access: "user",
+  summary: "Say which steps of the tutorials the caller has done, a bit each",
+  body: TutorialProgress,
+  responds: responds.text("confirmation"),
+  audit: { operation: "users.tutorial_progress", action_kind: "Update" },
+  run: async (ctx, { body }) => {
+    await accounts.setTutorialProgress(ctx, body.progress);
+    return "tutorial progress updated";
+  },
+});
+
+export const getUsage = operation({
+  name: "getUsage",
+  method: "GET",
+  path: "/users/usage",
+  access: "user",
+  summary:
+    "Read this month's executions of the caller outside premium workspaces: one for every second begun",
+  responds: responds.json(z.number()),
+  // With a licence all workspaces are premium.
+  run: async ({ app, caller }) =>
+    (await hasLicense(app)) ? 0 : usageOf(app, { email: caller.identity.email }),
+});
+
+export const listOwnInvites = operation({
+  name: "listWorkspaceInvites",
+  method: "GET",
+  path: "/users/list_invites",
+  access: "user",
+  summary: "List the workspaces the caller is invited to",
+  responds: responds.json(z.array(WorkspaceInvite)),
+  run: (ctx) => listInvites(ctx.app, ctx.caller.identity.email),
+});
+
+export const acceptOwnInvite = operation({
+  name: "acceptInvite",
+  method: "POST",
+  path: "/users/accept_invite",
+  access: "user",
+  summary: "Become a member of a workspace the caller is invited to",
+  body: z.object({ workspace_id: z.string(), username: optional(z.string()) }),
+  responds: responds.text("confirmation"),
+  audit: { operation: "users.accept_invite", action_kind: "Create" },
+  run: async (ctx, { body }) => {
+    const username = await acceptInvite(ctx, body);
+    return `member of workspace ${body.workspace_id} as ${username}`;
+  },
+});
+
+export const declineOwnInvite = operation({
+  name: "declineInvite",
+  method: "POST",
+  path: "/users/decline_invite",
+  access: "user",
+  summary: "Decline an invite",
+  body: z.object({ workspace_id: z.string() }),
+  responds: responds.text("confirmation"),
+  audit: { operation: "users.decline_invite", action_kind: "Delete" },
+  run: async (ctx, { body }) => {
+    await declineInvite(ctx, body.workspace_id);
+    return `invite to workspace ${body.workspace_id} declined`;
+  },
+});
+
+export const ownOperations: Operation[] = [
+  whoami,
+  currentEmail,
+  setPassword,
+  leaveInstance,
+  getTutorialProgress,
+  setTutorialProgress,
+  getUsage,
+  listOwnInvites,
+  acceptOwnInvite,
+  declineOwnInvite,
+];

@@ -1,0 +1,178 @@
+import { z } from "zod";
+import { type Operation, operation, optional, responds } from "../../../platform/http/operation.ts";
+import { requireLicense } from "../../tenancy/license/service.ts";
+import * as service from "./instance-service.ts";
+
+const InstanceGroup = z.object({
+  name: z.string(),
+  summary: z.string(),
+  emails: z.array(z.string()),
+});
+
+/** With what a directory knows the group by. */
+const ExportedGroup = InstanceGroup.extend({
+  id: z.string().nullish(),
+  scim_display_name: z.string().nullish(),
+  external_id: z.string().nullish(),
+});
+
+const GivenGroup = z.object({
+  name: z.string(),
+  summary: optional(z.string()),
+  emails: optional(z.array(z.string())),
+  id: optional(z.string()),
+  scim_display_name: optional(z.string()),
+  external_id: optional(z.string()),
+});
+
+const superAdmin = { access: "superAdmin" } as const;
+
+const listInstanceGroups = operation({
+  access: "user",
+  name: "listInstanceGroups",
+  method: "GET",
+  path: "/groups/list",
+  summary: "List the groups of the instance, with who is in them",
+  responds: responds.json(z.array(InstanceGroup)),
+  run: async (ctx) => {
+    await requireLicense(ctx.app);
+    const groups = await service.listGroups(ctx.app.db.read);
+    return groups.map(({ name, summary, emails }) => ({ name, summary, emails }));
+  },
+});
+
+const getInstanceGroup = operation({
+  access: "user",
+  name: "getInstanceGroup",
+  method: "GET",
+  path: "/groups/get/{name}",
+  summary: "Read a group of the instance, with who is in it",
+  responds: responds.json(InstanceGroup),
+  run: async (ctx, { name }) => {
+    await requireLicense(ctx.app);
+    const { summary, emails } = await service.getGroup(ctx.app.db.read, name);
+    return { name, summary, emails };
+  },
+});
+
+const createInstanceGroup = operation({
+  ...superAdmin,
+  name: "createInstanceGroup",
+  method: "POST",
+  path: "/groups/create",
+  summary: "Make a group of the instance: who is in it is in the group of that name in all their workspaces",
+  body: z.object({ name: z.string(), summary: optional(z.string()) }),
+  responds: responds.created("confirmation"),
+  audit: { operation: "igroup.create", action_kind: "Create" },
+  run: async (ctx, { body }) => {
+    await requireLicense(ctx.app);
+    await service.createGroup(ctx, body);
+    return `group ${body.name} of the instance created`;
+  },
+});
+
+const updateInstanceGroup = operation({
+  ...superAdmin,
+  name: "updateInstanceGroup",
+  method: "POST",
+  path: "/groups/update/{name}",
+  summary: "Say what a group of the instance is for",
+  body: z.object({ summary: optional(z.string()), new_summary: optional(z.string()) }),
+  responds: responds.text("confirmation"),
+  audit: { operation: "igroup.update", action_kind: "Update" },
+  run: async (ctx, { name, body }) => {
+    await requireLicense(ctx.app);
+    await service.updateGroup(ctx, name, body.summary ?? body.new_summary);
+    return `group ${name} of the instance updated`;
+  },
+});
+
+const deleteInstanceGroup = operation({
+  ...superAdmin,
+  name: "deleteInstanceGroup",
+  method: "DELETE",
+  path: "/groups/delete/{name}",
+  summary: "Delete a group of the instance",
+  responds: responds.text("confirmation"),
+  audit: { operation: "igroup.delete", action_kind: "Delete" },
+  run: async (ctx, { name }) => {
+    await requireLicense(ctx.app);
+    await service.deleteGroup(ctx, name);
+    return `group ${name} of the instance deleted`;
+  },
+});
+
+const Email = z.object({ email: z.string() });
+
+const addUserToInstanceGroup = operation({
+  ...superAdmin,
+  name: "addUserToInstanceGroup",
+  method: "POST",
+  path: "/groups/adduser/{name}",
+  summary: "Add a user to a group of the instance",
+  body: Email,
+  responds: responds.text("confirmation"),
+  audit: { operation: "igroup.adduser", action_kind: "Update" },
+  run: async (ctx, { name, body: { email } }) => {
+    await requireLicense(ctx.app);
+    await service.addUser(ctx, name, email);
+    return `added ${email} to group ${name} of the instance`;
+  },
+});
+
+const removeUserFromInstanceGroup = operation({
+  ...superAdmin,
+  name: "removeUserFromInstanceGroup",
+  method: "POST",
+  path: "/groups/removeuser/{name}",
+  summary: "Take a user out of a group of the instance",
+  body: Email,
+  responds: responds.text("confirmation"),
+  audit: { operation: "igroup.removeuser", action_kind: "Update" },
+  run: async (ctx, { name, body: { email } }) => {
+    await requireLicense(ctx.app);
+    await service.removeUser(ctx, name, email);
+    return `removed ${email} from group ${name} of the instance`;
+  },
+});
+
+const exportInstanceGroups = operation({
+  ...superAdmin,
+  name: "exportInstanceGroups",
+  method: "GET",
+  path: "/groups/export",
+  summary: "Read all groups of the instance with everything they hold, to import them elsewhere",
+  responds: responds.json(z.array(ExportedGroup)),
+  run: async (ctx) => {
+    await requireLicense(ctx.app);
+    return service.listGroups(ctx.app.db.read);
+  },
+});
+
+const overwriteInstanceGroups = operation({
+  ...superAdmin,
+  name: "overwriteInstanceGroups",
+  method: "POST",
+  path: "/groups/overwrite",
+  summary: "Put exported groups in the place of all groups of the instance",
+  body: z.array(GivenGroup).max(10_000),
+  responds: responds.text("confirmation"),
+  audit: { operation: "igroup.overwrite", action_kind: "Update" },
+  run: async (ctx, { body }) => {
+    await requireLicense(ctx.app);
+    await service.overwriteGroups(ctx, body);
+    return `there are ${body.length} groups of the instance now`;
+  },
+});
+
+export const instanceGroupOperations: Operation[] = [
+  listInstanceGroups,
+  getInstanceGroup,
+  createInstanceGroup,
+  updateInstanceGroup,
+  deleteInstanceGroup,
+  addUserToInstanceGroup,
+  removeUserFromInstanceGroup,
+  exportInstanceGroups,
+  overwriteInstanceGroups,
+];

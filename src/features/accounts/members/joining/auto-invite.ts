@@ -1,0 +1,170 @@
+/** People of an e-mail domain join a workspace by themselves, or are invited, when they get an account and log in. */
+import { and, asc, eq, inArray } from "drizzle-orm";
+import { z } from "zod";
+import type { Tx } from "../../../../database/database.ts";
+import { BadRequest, Forbidden } from "../../../../lib/errors.ts";
+import type { App, WorkspaceContext } from "../../../../platform/app/context.ts";
+import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
+import { recordAudit } from "../../../signals/audit/service.ts";
+import { recordInstanceEvent } from "../../../signals/webhooks/instance-events.ts";
+import { isSuperAdmin } from "../../../tenancy/people/super-admin.ts";
+import { editSettings } from "../../../tenancy/workspaces/settings.ts";
+import { workspaceInvites, workspaceSettings, workspaces } from "../../../tenancy/workspaces/tables.ts";
+import { findMember, insertMember, lockPeople } from "./membership.ts";
+
+/** Stands for all domains. */
+const ALL = "*";
+
+/** Whoever has an address there has no more in common than that: everybody may get one. */
+const FREE_MAIL = new Set(
+  (
+    "126.com 163.com aol.com duck.com email.com fastmail.com freenet.de gmail.com gmx.at gmx.ch gmx.com gmx.de gmx.net " +
+    "googlemail.com hey.com hotmail.co.uk hotmail.com hotmail.de hotmail.fr hushmail.com icloud.com inbox.com laposte.net " +
+    "libero.it live.com mac.com mail.com mail.ru mailbox.org me.com msn.com naver.com orange.fr outlook.com outlook.de " +
+    "outlook.fr pm.me posteo.de proton.me protonmail.com qq.com rediffmail.com rocketmail.com seznam.cz t-online.de " +
+    "tuta.com tuta.io tutanota.com wanadoo.fr web.de yahoo.co.in yahoo.co.jp yahoo.co.uk yahoo.com yahoo.de yahoo.fr " +
+    "yandex.com yandex.ru ymail.com zoho.com"
+  ).split(" "),
+);
+
+function domainOf(email: string): string {
+  return email.slice(email.lastIndexOf("@") + 1).toLowerCase();
+}
+
+/** Whether everybody of the domain may be invited: not those of a free-mail service, nor of a bare machine. */
+function isCommon(domain: string): boolean {
+  return domain.includes(".") && !FREE_MAIL.has(domain);
+}
+
+interface Wish {
+  /** Whether they join as operators; undefined ends the invitations. */
+  operator: boolean | undefined;
+  /** All domains, not only the caller's own. */
+  invite_all: boolean;
+  auto_add: boolean;
+}
+
+/**
+ * @returns the domain whose people are invited from now on, `*` for all; undefined when none are
+ * @throws BadRequest when the caller's own domain is one that anybody may have an address of
+ */
+async function editAutoInvite(ctx: WorkspaceContext, wish: Wish): Promise<string | undefined> {
+  if (wish.operator === undefined) {
+    const none = { auto_invite_domain: undefined, auto_invite_operator: undefined, auto_add: undefined };
+    await editSettings(ctx, none, { domain: "" });
+    return undefined;
+  }
+  const { identity } = ctx.caller;
+  if (wish.invite_all && wish.auto_add && !identity.super_admin) {
+    throw new Forbidden("only a super admin has everybody join a workspace unasked: leave `auto_add` out", {
+      hint: "without it, everybody is invited",
+    });
+  }
+  const own = domainOf(identity.email);
+  if (!wish.invite_all && !isCommon(own)) {
+    throw new BadRequest(
+      `everybody may have an address at ${own}, so its people are not invited by themselves: invite each, or all domains with \`invite_all\``,
+    );
+  }
+  const auto_invite_domain = wish.invite_all ? ALL : own;
+  const change = { auto_invite_domain, auto_invite_operator: wish.operator, auto_add: wish.auto_add };
+  const parameters = {
+    domain: auto_invite_domain,
+    operator: String(wish.operator),
+    auto_add: String(wish.auto_add),
+  };
+  await editSettings(ctx, change, parameters);
+  return auto_invite_domain;
+}
+
+/**
+ * Makes somebody a member of every workspace that takes the people of their domain, or invites them to it. To be called
+ * in the transaction that makes an account or opens a session, with an address that is known to be theirs.
+ */
+export async function joinByDomain(app: App, tx: Tx, email: string): Promise<void> {
+  const found = await tx
+    .select({ workspace_id: workspaceSettings.workspace_id, settings: workspaceSettings.settings })
+    .from(workspaceSettings)
+    .innerJoin(workspaces, eq(workspaces.id, workspaceSettings.workspace_id))
+    .where(
+      and(
+        inArray(workspaceSettings.auto_invite_domain, [domainOf(email), ALL]),
+        eq(workspaces.archived, false),
+      ),
+    )
+    .orderBy(asc(workspaceSettings.workspace_id));
+  // What a super admin runs with, no workspace's rule decides.
+  const mayBeAdded = found.length > 0 && !(await isSuperAdmin(tx, email));
+  for (const { workspace_id, settings } of found) {
+    const role = { email, is_admin: false, operator: settings.auto_invite_operator ?? false };
+    await lockPeople(tx, workspace_id);
+    if (await findMember(tx, workspace_id, email)) continue;
+    if (settings.auto_add && mayBeAdded) await join(app, tx, workspace_id, role);
+    else {
+      const invited = await tx
+        .insert(workspaceInvites)
+        .values({ ...role, workspace_id, created_at: app.clock() })
+        .onConflictDoNothing()
+        .returning({ email: workspaceInvites.email });
+      const event = { type: "UserInvitedWorkspace", workspace: workspace_id, email } as const;
+      if (invited.length > 0) await recordInstanceEvent(app, tx, event);
+    }
+  }
+}
+
+async function join(
+  app: App,
+  tx: Tx,
+  workspace_id: string,
+  role: { email: string; is_admin: boolean; operator: boolean },
+): Promise<void> {
+  const username = await insertMember(app, tx, workspace_id, role);
+  const { email } = role;
+  await recordInstanceEvent(app, tx, { type: "UserAddedWorkspace", workspace: workspace_id, email });
+  await recordAudit(tx, {
+    timestamp: app.clock(),
+    workspace_id,
+    username,
+    email,
+    audit: { operation: "users.add_to_workspace", action_kind: "Create" },
+    resource: role.email,
+    parameters: { role: role.operator ? "operator" : "developer", by: "auto_add" },
+  });
+}
+
+export const editAutoInviteOperation = operation({
+  name: "editAutoInvite",
+  method: "POST",
+  path: "/w/{workspace}/workspaces/edit_auto_invite",
+  access: "admin",
+  summary: "Have people of the caller's e-mail domain join by themselves; without `operator` that ends",
+  body: z.object({
+    operator: z.boolean().nullish(),
+    invite_all: z.boolean().nullish(),
+    auto_add: z.boolean().nullish(),
+  }),
+  responds: responds.text("confirmation"),
+  audit: { operation: "workspaces.edit_auto_invite_domain", action_kind: "Update" },
+  run: async (ctx, { workspace, body }) => {
+    const domain = await editAutoInvite(ctx, {
+      operator: body.operator ?? undefined,
+      invite_all: body.invite_all ?? false,
+      auto_add: body.auto_add ?? false,
+    });
+    if (domain === undefined) return `nobody is invited to workspace ${workspace} by themselves`;
+    const who = domain === ALL ? "everybody" : `everybody at ${domain}`;
+    return `${who} ${body.auto_add ? "joins" : "is invited to"} workspace ${workspace}`;
+  },
+});
+
+export const isDomainAllowed = operation({
+  name: "isDomainAllowed",
+  method: "GET",
+  path: "/workspaces/allowed_domain_auto_invite",
+  access: "user",
+  summary: "Say whether the people of the caller's e-mail domain may be invited by themselves",
+  responds: responds.json(z.boolean()),
+  run: (ctx) => isCommon(domainOf(ctx.caller.identity.email)),
+});
+
+export const autoInviteOperations: Operation[] = [editAutoInviteOperation, isDomainAllowed];

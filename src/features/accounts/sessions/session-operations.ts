@@ -1,0 +1,101 @@
+import { z } from "zod";
+import { BadRequest, Unauthorized } from "../../../lib/errors.ts";
+import type { Context } from "../../../platform/app/context.ts";
+import { readToken } from "../../../platform/http/door/credentials.ts";
+import { type Operation, operation, responds, seconds } from "../../../platform/http/operation.ts";
+import { revokeToken } from "../../tenancy/tokens/service.ts";
+import { withCookies } from "./answers.ts";
+import { loginCookies, sessionCookie } from "./cookies.ts";
+import * as sessions from "./sessions.ts";
+
+export const login = operation({
+  name: "login",
+  method: "POST",
+  path: "/auth/login",
+  access: "anyone",
+  scope: false,
+  summary: "Log in with e-mail and password; the session token is the body and the cookie `token`",
+  body: z.object({ email: z.string(), password: z.string() }),
+  responds: responds.raw("text/plain", "session token"),
+  audit: { operation: "users.login", action_kind: "Create" },
+  run: async (ctx, { body }) => {
+    const { email, ...session } = await sessions.login(ctx, body, sessions.originOf(ctx.request));
+    return withCookies(session.token, loginCookies(ctx.app, email, session));
+  },
+});
+
+const LOGOUT = { operation: "users.logout", action_kind: "Delete" } as const;
+
+async function endPresented(ctx: Context): Promise<void> {
+  const token = ctx.caller.identity?.token;
+  // A job's token ends with its job.
+  if (!token || token.job) return;
+  await ctx.write({}, (tx) => revokeToken(ctx.app, tx, token.hash));
+}
+
+export const logout = operation({
+  name: "logout",
+  method: "POST",
+  path: "/auth/logout",
+  access: "anyone",
+  scope: false,
+  summary: "Delete the presented token and clear the cookie",
+  responds: responds.raw("text/plain", "confirmation"),
+  audit: LOGOUT,
+  run: async (ctx) => {
+    await endPresented(ctx);
+    return withCookies("logged out", [sessionCookie(ctx.app, "")]);
+  },
+});
+
+export const logoutByLink = operation({
+  name: "logoutByLink",
+  method: "GET",
+  path: "/auth/logout",
+  access: "anyone",
+  scope: false,
+  cookie: "ignored",
+  summary:
+    "The same by GET, where the token stands in the header or the URL: goes on to `rd`, an address of this instance",
+  query: z.object({ rd: z.string().optional() }),
+  responds: responds.raw("text/plain", "confirmation, or 307 to `rd`"),
+  audit: LOGOUT,
+  run: async (ctx, { query: { rd } }) => {
+    const location = rd === undefined ? undefined : withinInstance(ctx, rd);
+    if (!ctx.caller.identity) {
+      throw new Unauthorized("a cookie alone logs nobody out by GET: POST /api/auth/logout does");
+    }
+    await endPresented(ctx);
+    const answer = withCookies("logged out", [sessionCookie(ctx.app, "")], location ? 307 : 200);
+    if (location) answer.headers.set("location", location);
+    return answer;
+  },
+});
+
+/** A link that leads elsewhere would send people wherever whoever made it likes. @throws BadRequest */
+function withinInstance(ctx: Context, rd: string): string {
+  const base = ctx.app.urls.base || new URL(ctx.request.url).origin;
+  const target = URL.canParse(rd, base) ? new URL(rd, base) : undefined;
+  if (target?.origin === new URL(base).origin) return target.href;
+  throw new BadRequest(`query field \`rd\`: must be an address of this instance, such as /user/login`);
+}
+
+export const refreshToken = operation({
+  name: "refreshUserToken",
+  method: "GET",
+  path: "/users/refresh_token",
+  access: "user",
+  scope: false,
+  summary: "Open a new session; it is the body and the cookie `token`. The present one ends in its time",
+  query: z.object({ if_expiring_in_less_than_s: seconds.optional() }),
+  responds: responds.raw("text/plain", "the token that is valid from now on"),
+  audit: { operation: "users.token.refresh", action_kind: "Create" },
+  run: async (ctx, { query }) => {
+    const token = await sessions.refreshSession(ctx, query.if_expiring_in_less_than_s);
+    if (token !== undefined) return withCookies(token, [sessionCookie(ctx.app, token)]);
+    const { request } = ctx;
+    return withCookies(readToken(request, new URL(request.url).search) ?? "", []);
+  },
+});
+
+export const sessionOperations: Operation[] = [login, logout, logoutByLink, refreshToken];

@@ -1,0 +1,75 @@
+import { z } from "zod";
+import { InvalidInput } from "../../../lib/errors.ts";
+import { parseFields } from "../../../lib/json/json.ts";
+import { checked, readText } from "../../../platform/http/input.ts";
+import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import { withCookies } from "./answers.ts";
+import { loginCookies } from "./cookies.ts";
+import { checkSetupToken, completeSetup, donePage, setupPage } from "./setup.ts";
+
+const SetupForm = z.object({ email: z.string(), password: z.string() });
+
+const PAGE_HEADERS = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy":
+    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'",
+  "referrer-policy": "no-referrer",
+  "cache-control": "no-store",
+};
+
+export const getSetup = operation({
+  name: "getSetupPage",
+  method: "GET",
+  path: "/setup/{token}",
+  access: "anyone",
+  scope: false,
+  summary: "Show the page that makes the first super admin",
+  responds: responds.raw("text/html", "a form"),
+  run: (ctx, { token }) => {
+    checkSetupToken(ctx.app, token);
+    return new Response(setupPage(`/api/setup/${token}`), { headers: PAGE_HEADERS });
+  },
+});
+
+export const postSetup = operation({
+  name: "completeSetup",
+  method: "POST",
+  path: "/setup/{token}",
+  access: "anyone",
+  scope: false,
+  summary: "Make the first super admin; the link is then dead",
+  reads: { "application/x-www-form-urlencoded": SetupForm, "application/json": SetupForm },
+  responds: responds.raw("text/plain", "session token, also as cookie; a page for browsers"),
+  audit: { operation: "users.create", action_kind: "Create" },
+  run: async (ctx, { token }) => {
+    const session = await completeSetup(ctx, token, await readForm(ctx.request));
+    const cookies = loginCookies(ctx.app, session.email, session);
+    if (!ctx.request.headers.get("accept")?.includes("text/html")) {
+      return withCookies(session.token, cookies, 201);
+    }
+    const page = new Response(donePage(ctx.app.urls.base, session.email), {
+      status: 201,
+      headers: PAGE_HEADERS,
+    });
+    for (const cookie of cookies) page.headers.append("set-cookie", cookie);
+    return page;
+  },
+});
+
+/** A browser's form or a program's JSON. */
+async function readForm(request: Request): Promise<z.output<typeof SetupForm>> {
+  const text = await readText(request, 10_000);
+  if (request.headers.get("content-type")?.startsWith("application/x-www-form-urlencoded")) {
+    return checked("body", SetupForm, Object.fromEntries(new URLSearchParams(text))) as z.output<
+      typeof SetupForm
+    >;
+  }
+  try {
+    return checked("body", SetupForm, parseFields(text)) as z.output<typeof SetupForm>;
+  } catch (cause) {
+    if (cause instanceof SyntaxError) throw new InvalidInput(`the body is not JSON: ${cause.message}`);
+    throw cause;
+  }
+}
+
+export const setupOperations: Operation[] = [getSetup, postSetup];

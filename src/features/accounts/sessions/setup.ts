@@ -1,0 +1,106 @@
+/** The first super admin: a one-time link that is printed while no user exists. There is no default password. */
+import { timingSafeEqual } from "node:crypto";
+import { perApp } from "../../../lib/async/per-app.ts";
+import { NotFound } from "../../../lib/errors.ts";
+import { escapeHtml } from "../../../lib/text/html.ts";
+import { randomText, sha256 } from "../../../lib/text/ids.ts";
+import { checkNewEmail } from "../../../lib/text/paths.ts";
+import type { App, Context } from "../../../platform/app/context.ts";
+import { recordInstanceEvent } from "../../signals/webhooks/instance-events.ts";
+import { countUsers, insertUser, toRow } from "../users/service.ts";
+import { beginSession, type Session } from "./sessions.ts";
+
+interface Link {
+  token: string | undefined;
+}
+
+/** Held in memory only: a restart makes another one. */
+const linkOf = perApp<App, Link>(() => ({ token: undefined }));
+
+/** Path of the setup page, made now if need be; undefined once there is a user. */
+export async function openSetup(app: App): Promise<string | undefined> {
+  const link = linkOf(app);
+  if ((await countUsers(app.db.read)) > 0) link.token = undefined;
+  else link.token ??= randomText(32);
+  return link.token === undefined ? undefined : `/api/setup/${link.token}`;
+}
+
+/** @throws NotFound when the link is not, or no longer, the one that was printed */
+export function checkSetupToken(app: App, given: string): void {
+  const { token } = linkOf(app);
+  if (token === undefined || !timingSafeEqual(Buffer.from(sha256(given)), Buffer.from(sha256(token)))) {
+    throw new NotFound("this setup link is not valid", {
+      hint: "a server without users prints a new one when it starts",
+    });
+  }
+}
+
+/**
+ * Creates the first super admin and logs in.
+ * @returns their session
+ */
+export async function completeSetup(
+  ctx: Context,
+  given: string,
+  body: { email: string; password: string },
+): Promise<Session & { email: string }> {
+  const { app } = ctx;
+  checkSetupToken(app, given);
+  const email = checkNewEmail(body.email);
+  const row = await toRow(app, { email, password: body.password, super_admin: true });
+  return ctx.write({ resource: email, by: email }, async (tx) => {
+    await tx.lock("first user");
+    if ((await countUsers(tx)) > 0)
+      throw new NotFound("this setup link is not valid any more: there is a user already");
+    await insertUser(tx, row);
+    await recordInstanceEvent(app, tx, { type: "UserAdded", email });
+    const session = await beginSession(app, tx, email, null);
+    tx.afterCommit(() => {
+      linkOf(app).token = undefined;
+    });
+    return { ...session, email };
+  });
+}
+
+/** The page behind the link: no script, nothing from elsewhere. */
+export function setupPage(action: string): string {
+  return page(`<h1>Set up svc</h1>
+<p>Make the first super admin of this instance. The link works once.</p>
+<form method="post" action="${action}">
+<label>E-mail <input name="email" type="email" required autofocus></label>
+<label>Password <input name="password" type="password" required autocomplete="new-password"></label>
+<button>Create</button>
+</form>`);
+}
+
+/** What a person at a browser sees then, and how to go on. */
+export function donePage(base: string, email: string): string {
+  const who = escapeHtml(email);
+  return page(`<h1>svc is set up</h1>
+<p>You are logged in as ${who}. Next, at a terminal:</p>
+<pre>svc login ${escapeHtml(base)} --email ${who}
+svc workspace create main</pre>
+<p>The operations are described in <a href="/api/docs">the reference</a>.</p>`);
+}
+
+function page(body: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Set up svc</title>
+<style>
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 24rem; margin: 4rem auto; padding: 0 1rem; }
+label { display: block; margin-top: 1rem; }
+input, button { font: inherit; width: 100%; padding: .5rem; box-sizing: border-box; }
+button { margin-top: 1.5rem; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+</style>
+</head>
+<body>
+${body}
+</body>
+</html>
+`;
+}

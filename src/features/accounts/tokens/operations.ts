@@ -1,0 +1,82 @@
+import { z } from "zod";
+import {
+  flag,
+  moment,
+  type Operation,
+  operation,
+  optional,
+  paging,
+  responds,
+} from "../../../platform/http/operation.ts";
+import * as own from "../../tenancy/tokens/own.ts";
+
+const NewToken = z.object({
+  label: optional(z.string()),
+  expiration: optional(moment),
+  scopes: optional(z.array(z.string())),
+  workspace_id: optional(z.string()),
+});
+
+/** A token as lists show it: never its value. */
+export const TruncatedToken = z.object({
+  token_prefix: z.string(),
+  created_at: moment,
+  last_used_at: moment,
+  label: z.string().nullish(),
+  expiration: moment.nullish(),
+  scopes: z.array(z.string()).nullish(),
+  workspace_id: z.string().nullish(),
+  /** Whether a login, a person or a program made it. */
+  kind: z.enum(["session", "user", "machine"]),
+});
+
+export const createToken = operation({
+  name: "createToken",
+  method: "POST",
+  path: "/users/tokens/create",
+  access: "user",
+  bound: true,
+  scope: { domain: "users", action: "write" },
+  summary: "Make a token for the caller; its value is shown once",
+  body: NewToken,
+  responds: responds.created("the token"),
+  audit: { operation: "users.token.create", action_kind: "Create" },
+  run: (ctx, { body }) => own.createToken(ctx, body),
+});
+
+export const createTokenFor = operation({
+  name: "createTokenImpersonate",
+  method: "POST",
+  path: "/users/tokens/impersonate",
+  access: "superAdmin",
+  scope: { domain: "users", action: "write" },
+  summary: "Make a token for another user",
+  body: NewToken.extend({ impersonate_email: z.string() }),
+  responds: responds.created("the token"),
+  audit: { operation: "users.impersonate", action_kind: "Create" },
+  run: (ctx, { body }) => own.createTokenFor(ctx, body),
+});
+
+export const listTokens = operation({
+  name: "listTokens",
+  method: "GET",
+  path: "/users/tokens/list",
+  access: "user",
+  summary: "List the caller's tokens, newest first",
+  query: z.object({ ...paging, exclude_ephemeral: flag.default(false) }),
+  responds: responds.json(z.array(TruncatedToken)),
+  run: (ctx, { query }) => own.listTokens(ctx, query),
+});
+
+export const deleteToken = operation({
+  name: "deleteToken",
+  method: "DELETE",
+  path: "/users/tokens/delete/{token_prefix}",
+  access: "user",
+  summary: "Delete the caller's tokens that begin with a prefix",
+  responds: responds.text("how many were deleted"),
+  audit: { operation: "users.token.delete", action_kind: "Delete" },
+  run: async (ctx, { token_prefix }) => `deleted ${await own.deleteTokens(ctx, token_prefix)} tokens`,
+});
+
+export const tokenOperations: Operation[] = [createToken, createTokenFor, listTokens, deleteToken];

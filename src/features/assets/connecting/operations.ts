@@ -1,0 +1,243 @@
+/** Accounts at providers: connecting them, keeping them fresh, letting them go. */
+import { z } from "zod";
+import { BadRequest, NotFound } from "../../../lib/errors.ts";
+import { parseFields } from "../../../lib/json/json.ts";
+import { checkPath, checkWorkspaceId } from "../../../lib/text/paths.ts";
+import { checked, readText } from "../../../platform/http/input.ts";
+import { type Operation, operation, optional, responds } from "../../../platform/http/operation.ts";
+import { messagePage } from "../../runs/approvals/page.ts";
+import { disconnect, findAccount, insertAccount } from "../connections/accounts.ts";
+import { clientOf, clientsFor } from "../connections/clients.ts";
+import { begin, endedCookie, journeyOf } from "../connections/oauth-state.ts";
+import { authorizationUrl } from "../connections/provider.ts";
+import { refresh } from "../connections/refresh.ts";
+import { getVariable } from "../variables/service.ts";
+import { connectRedirect, finishConnect, storeConnection } from "./connect.ts";
+import { asPage, confirmPage, MAX_FORM, redirectTo, returnedOf } from "./pages.ts";
+
+export const Returned = z.object({ code: z.string(), state: z.string(), iss: optional(z.string()) });
+
+const TokenResponse = z.object({
+  access_token: z.string(),
+  expires_in: z.number().optional(),
+  refresh_token: z.string().optional(),
+  scope: z.array(z.string()).optional(),
+});
+
+const listConnects = operation({
+  name: "listOAuthConnects",
+  method: "GET",
+  path: "/oauth/list_connects",
+  access: "user",
+  summary: "List the providers whose accounts can be connected",
+  responds: responds.json(z.array(z.string())),
+  run: ({ app }) => clientsFor(app, "connect").map(({ name }) => name),
+});
+
+const getConnect = operation({
+  name: "getOAuthConnect",
+  method: "GET",
+  path: "/oauth/get_connect/{client}",
+  access: "user",
+  summary: "Read what a provider is asked for by default",
+  responds: responds.json(
+    z.object({
+      scopes: z.array(z.string()).optional(),
+      extra_params: z.record(z.string(), z.string()).optional(),
+    }),
+  ),
+  run: ({ app }, { client }) => {
+    const { scopes, extra_params } = clientOf(app, client, "connect").provider;
+    return { scopes, extra_params };
+  },
+});
+
+/** A JSON object of texts in a query string. */
+const ExtraParams = z
+  .string()
+  .transform((text, ctx) => {
+    try {
+      return parseFields(text) as unknown;
+    } catch {
+      ctx.addIssue({ code: "custom", message: "must be a JSON object of texts" });
+      return z.NEVER;
+    }
+  })
+  .pipe(z.record(z.string(), z.string()));
+
+const beginConnect = operation({
+  name: "beginOAuthConnect",
+  method: "GET",
+  path: "/oauth/connect/{client_name}",
+  access: "user",
+  summary:
+    "Send a browser to a provider to connect an account; with `workspace` and `path` it is stored there when the browser comes back",
+  query: z.object({
+    scopes: z.string().optional(),
+    extra_params: ExtraParams.optional(),
+    workspace: z.string().optional(),
+    path: z.string().optional(),
+  }),
+  responds: responds.raw("text/plain", "a redirect"),
+  run: async (ctx, { client_name, query }) => {
+    if ((query.workspace === undefined) !== (query.path === undefined)) {
+      throw new BadRequest("query fields `workspace` and `path`: give both, or none");
+    }
+    const client = clientOf(ctx.app, client_name, "connect");
+    const { journey, cookie } = begin(ctx.app, {
+      kind: "connect",
+      client: client.name,
+      workspace: query.workspace && checkWorkspaceId(query.workspace),
+      path: query.path && checkPath(query.path),
+    });
+    const url = await authorizationUrl(ctx.app, client, journey, {
+      redirect_uri: connectRedirect(ctx, client.name),
+      scopes: query.scopes?.split(/[+ ,]+/).filter((scope) => scope !== ""),
+      extra_params: query.extra_params,
+    });
+    return redirectTo(url, [cookie]);
+  },
+});
+
+const connectCallback = operation({
+  name: "connectCallback",
+  method: "POST",
+  path: "/oauth/connect_callback/{client_name}",
+  access: "user",
+  summary: "Trade what the provider sent the browser back with for tokens, which are not kept here",
+  body: Returned,
+  responds: responds.json(TokenResponse, "the tokens"),
+  audit: { operation: "oauth.connect", action_kind: "Execute" },
+  run: async (ctx, { client_name, body }) => {
+    const tokens = await finishConnect(ctx, client_name, body);
+    const { access_token, expires_in, refresh_token, scope } = tokens;
+    return { access_token, expires_in, refresh_token, scope };
+  },
+});
+
+const connectPage = operation({
+  name: "oauthConnectPage",
+  method: "GET",
+  path: "/oauth/callback/{client_name}",
+  access: "anyone",
+  scope: false,
+  page: true,
+  summary: "Where a provider sends a browser back to that connects an account",
+  responds: responds.raw("text/html", "a page"),
+  run: (ctx, { client_name }) =>
+    asPage(() => {
+      const returned = returnedOf(client_name, ctx.request);
+      const { workspace, path } = journeyOf(ctx.app, ctx.request, {
+        kind: "connect",
+        client: client_name,
+        state: returned.state,
+      });
+      if (workspace === undefined || path === undefined) {
+        throw new BadRequest(
+          "the connection was begun without `workspace` and `path`: whoever began it ends it at /api/oauth/connect_callback",
+        );
+      }
+      const message = `Connect this account of ${client_name} to workspace ${workspace}, as ${path}?`;
+      const action = `/w/${workspace}/oauth/callback/${client_name}`;
+      return confirmPage(`Connect ${client_name}`, message, action, returned);
+    }),
+});
+
+const finishConnectPage = operation({
+  name: "finishOAuthConnectPage",
+  method: "POST",
+  path: "/w/{workspace}/oauth/callback/{client_name}",
+  access: "author",
+  page: true,
+  summary: "Store the account that a browser came back with: a secret and a resource",
+  responds: responds.raw("text/html", "a page"),
+  audit: { operation: "oauth.connect", action_kind: "Create" },
+  run: (ctx, { workspace, client_name }) =>
+    asPage(async () => {
+      const form = Object.fromEntries(new URLSearchParams(await readText(ctx.request, MAX_FORM)));
+      const returned = checked("body", Returned, form) as z.output<typeof Returned>;
+      const { state } = returned;
+      const journey = journeyOf(ctx.app, ctx.request, { kind: "connect", client: client_name, state });
+      if (journey.workspace !== workspace || journey.path === undefined) {
+        throw new BadRequest(`the connection was begun for another workspace than ${workspace}`);
+      }
+      const tokens = await finishConnect(ctx, client_name, returned);
+      await storeConnection(ctx, client_name, journey.path, tokens);
+      const page = messagePage(200, "Connected", `${journey.path} is connected. You may close this page.`);
+      page.headers.append("set-cookie", endedCookie(ctx.app, journey));
+      return page;
+    }),
+});
+
+const createAccount = operation({
+  name: "createAccount",
+  method: "POST",
+  path: "/w/{workspace}/oauth/create_account",
+  access: "author",
+  summary: "Keep an account, for variables to name: their values are then refreshed by it",
+  body: z.object({
+    refresh_token: optional(z.string()),
+    expires_in: z.number().int().min(0).max(3_155_760_000),
+    client: z.string(),
+  }),
+  responds: responds.text("id of the account"),
+  audit: { operation: "account.create", action_kind: "Create" },
+  run: (ctx, { body }) =>
+    ctx.write({ resource: body.client }, async (tx) => String(await insertAccount(ctx, tx, body))),
+});
+
+/** @throws NotFound for what is no number */
+function toId(text: string): number {
+  if (!/^\d{1,15}$/.test(text))
+    throw new NotFound(`OAuth account "${text.slice(0, 30)}": its id is a number`);
+  return Number(text);
+}
+
+const refreshAccount = operation({
+  name: "refreshAccountToken",
+  method: "POST",
+  path: "/w/{workspace}/oauth/refresh_token/{id}",
+  access: "member",
+  summary: "Refresh an account's token now; `path` names a variable of it that the caller may read",
+  body: z.object({ path: z.string() }),
+  responds: responds.text("confirmation"),
+  audit: { operation: "account.refresh", action_kind: "Update" },
+  run: async (ctx, { workspace, id, body }) => {
+    const variable = await getVariable(ctx, body.path);
+    const account = await findAccount(ctx.app.db.read, workspace, toId(id));
+    if (!account || variable.account !== account.id) {
+      throw new NotFound(`OAuth account ${id} of variable ${body.path} in workspace ${workspace}`);
+    }
+    await refresh(ctx.app, account, { byPerson: true });
+    await ctx.write({ resource: id, parameters: { path: body.path } }, async () => {});
+    return `token of ${body.path} refreshed`;
+  },
+});
+
+const disconnectAccount = operation({
+  name: "disconnectAccount",
+  method: "POST",
+  path: "/w/{workspace}/oauth/disconnect/{id}",
+  access: "author",
+  summary: "Forget an account, here and at the provider where it can be told",
+  responds: responds.text("confirmation; it says so when the provider could not be told"),
+  audit: { operation: "account.delete", action_kind: "Delete" },
+  run: async (ctx, { id }) => {
+    const untold = await disconnect(ctx, toId(id));
+    return untold === undefined
+      ? `account ${id} disconnected, its token revoked`
+      : `account ${id} disconnected; ${untold}`;
+  },
+});
+
+export const oauthOperations: Operation[] = [
+  listConnects,
+  getConnect,
+  beginConnect,
+  connectCallback,
+  connectPage,
+  finishConnectPage,
+  createAccount,
+  refreshAccount,
+  disconnectAccount,
+];

@@ -1,0 +1,279 @@
+import { z } from "zod";
+import type { WorkspaceContext } from "../../../platform/app/context.ts";
+import { readToken } from "../../../platform/http/door/credentials.ts";
+import {
+  flag,
+  moment,
+  type Operation,
+  operation,
+  optional,
+  paging,
+  responds,
+  toWindow,
+} from "../../../platform/http/operation.ts";
+import { placeInFlow } from "../../runs/flows/status/place.ts";
+import { jobEnvironment } from "../../runs/job/environment.ts";
+import { getJob } from "../../runs/submit/service.ts";
+import { accountFacts, accountFields } from "../connections/accounts.ts";
+import { SECRET_READ } from "../variables/service.ts";
+import { nonconformity } from "./conformity.ts";
+import { csv, valueFilter } from "./filters.ts";
+import { valueForCaller } from "./references.ts";
+import * as service from "./service.ts";
+import { findType } from "./types.ts";
+
+const base = "/w/{workspace}/resources" as const;
+
+/** Any JSON, null included; only leaving it out is refused. */
+const anyValue = z.unknown().refine((value) => value !== undefined, "is missing: give any JSON value");
+
+const CreateResource = z.object({
+  path: z.string(),
+  value: anyValue,
+  resource_type: z.string(),
+  description: z
+    .string()
+    .nullish()
+    .transform((text) => text ?? ""),
+});
+
+const EditResource = z.object({
+  path: optional(z.string()),
+  value: optional(z.unknown()),
+  resource_type: optional(z.string()),
+  description: optional(z.string()),
+});
+
+const Resource = z
+  .object({
+    workspace_id: z.string(),
+    path: z.string(),
+    value: z.unknown(),
+    description: z.string(),
+    resource_type: z.string(),
+    is_oauth: z.boolean(),
+    extra_perms: z.record(z.string(), z.boolean()),
+    created_by: z.string(),
+    edited_at: moment,
+  })
+  .meta({ id: "Resource" });
+
+const ListableResource = Resource.extend({
+  account: z.number().nullish(),
+  ...accountFields,
+  is_linked: z.boolean(),
+  is_refreshed: z.boolean(),
+  is_expired: z.boolean(),
+});
+
+/** Types that need not be described: what scripts keep of themselves, and what has no shape. */
+const SHAPELESS = ["state", "cache", "any"];
+
+/** What to say after a confirmation, which is free text to all clients: how the stored value differs from its type. */
+async function warningOn(ctx: WorkspaceContext, path: string): Promise<string> {
+  const row = await service.findResource(ctx, ctx.app.db.read, path);
+  if (!row || SHAPELESS.includes(row.resource_type)) return "";
+  const type = await findType(ctx, row.resource_type);
+  const warning = type
+    ? await nonconformity(type, row.value)
+    : `resource type ${row.resource_type} is not known in workspace ${row.workspace_id}`;
+  return warning ? `\nwarning: ${warning}` : "";
+}
+
+export const createResource = operation({
+  name: "createResource",
+  method: "POST",
+  path: `${base}/create`,
+  access: "author",
+  summary: "Create a resource",
+  query: z.object({ update_if_exists: flag.default(false) }),
+  body: CreateResource,
+  responds: responds.created("confirmation"),
+  audit: { operation: "resources.create", action_kind: "Create" },
+  run: async (ctx, { body, query }) => {
+    const path = await service.createResource(ctx, body, query);
+    return `resource ${path} created${await warningOn(ctx, path)}`;
+  },
+});
+
+export const updateResource = operation({
+  name: "updateResource",
+  method: "POST",
+  path: `${base}/update/{path}`,
+  access: "author",
+  summary: "Change or rename a resource",
+  body: EditResource,
+  responds: responds.text("confirmation"),
+  audit: { operation: "resources.update", action_kind: "Update" },
+  run: async (ctx, { path, body }) => {
+    const now_at = await service.updateResource(ctx, path, body);
+    return `resource ${now_at} updated${await warningOn(ctx, now_at)}`;
+  },
+});
+
+export const updateResourceValue = operation({
+  name: "updateResourceValue",
+  method: "POST",
+  path: `${base}/update_value/{path}`,
+  access: "author",
+  summary: "Replace the value of a resource",
+  body: z.object({ value: anyValue }),
+  responds: responds.text("confirmation"),
+  audit: { operation: "resources.update", action_kind: "Update" },
+  run: async (ctx, { path, body }) => {
+    await service.updateResource(ctx, path, body);
+    return `value of resource ${path} updated${await warningOn(ctx, path)}`;
+  },
+});
+
+export const deleteResource = operation({
+  name: "deleteResource",
+  method: "DELETE",
+  path: `${base}/delete/{path}`,
+  access: "author",
+  summary: "Delete a resource",
+  responds: responds.text("confirmation"),
+  audit: { operation: "resources.delete", action_kind: "Delete" },
+  run: async (ctx, { path }) => {
+    await service.deleteResource(ctx, path);
+    return `resource ${path} deleted`;
+  },
+});
+
+export const getResource = operation({
+  name: "getResource",
+  method: "GET",
+  path: `${base}/get/{path}`,
+  access: "member",
+  summary: "Read a resource; references in its value stay as they are",
+  responds: responds.json(Resource),
+  run: (ctx, { path }) => service.getResource(ctx, path),
+});
+
+export const getResourceValue = operation({
+  name: "getResourceValue",
+  method: "GET",
+  path: `${base}/get_value/{path}`,
+  access: "member",
+  summary: "Read the value of a resource; references in it stay as they are",
+  responds: responds.json(z.unknown()),
+  run: async (ctx, { path }) => (await service.getResource(ctx, path)).value,
+});
+
+export const getResourceValueInterpolated = operation({
+  name: "getResourceValueInterpolated",
+  method: "GET",
+  path: `${base}/get_value_interpolated/{path}`,
+  access: "member",
+  summary: "Read the value of a resource with the variables and resources it refers to put in their places",
+  query: z.object({ job_id: z.uuid().optional() }),
+  responds: responds.json(z.unknown()),
+  audit: SECRET_READ,
+  run: async (ctx, { path, query, workspace }) => {
+    const facts = query.job_id === undefined ? {} : await factsOf(ctx, workspace, query.job_id);
+    return valueForCaller(ctx, path, (name) => (Object.hasOwn(facts, name) ? facts[name] : undefined));
+  },
+});
+
+/** What `$WM_…` means for a job that the caller may see. `$WM_TOKEN` is the token of this call: a job asks with its own. */
+async function factsOf(
+  ctx: WorkspaceContext,
+  workspace: string,
+  job_id: string,
+): Promise<Record<string, string | undefined>> {
+  const job = await getJob(ctx, workspace, job_id);
+  const facts = jobEnvironment(ctx.app, job, await placeInFlow(ctx.app, job));
+  return { ...facts, WM_TOKEN: readToken(ctx.request, new URL(ctx.request.url).search) };
+}
+
+export const existsResource = operation({
+  name: "existsResource",
+  method: "GET",
+  path: `${base}/exists/{path}`,
+  access: "member",
+  summary: "Say whether there is a resource at this path",
+  responds: responds.json(z.boolean()),
+  run: (ctx, { path }) => service.resourceExists(ctx, path),
+});
+
+export const listResources = operation({
+  name: "listResources",
+  method: "GET",
+  path: `${base}/list`,
+  access: "member",
+  summary: "List the resources the caller may read, without their values",
+  query: z.object({
+    ...paging,
+    resource_type: z.string().optional(),
+    resource_type_exclude: z.string().optional(),
+    path_start: z.string().optional(),
+    path: z.string().optional(),
+    description: z.string().optional(),
+    value: z.string().optional(),
+  }),
+  responds: responds.json(z.array(ListableResource)),
+  run: async (ctx, { query }) => {
+    const filters = {
+      types: csv(query.resource_type),
+      excluded_types: csv(query.resource_type_exclude),
+      path_start: query.path_start,
+      path: query.path,
+      description: query.description,
+      value: query.value ? valueFilter(query.value) : undefined,
+    };
+    const rows = await service.pageOfResources(ctx, filters, toWindow(query));
+    const accounts = rows.map(({ account }) => account);
+    const facts = await accountFacts(ctx.app, ctx.caller.member.workspace_id, accounts);
+    return rows.map(({ linked, ...row }) => ({
+      ...row,
+      value: null,
+      is_linked: linked,
+      is_refreshed: false,
+      is_expired: false,
+      ...facts.get(row.account ?? 0),
+    }));
+  },
+});
+
+export const listSearchResources = operation({
+  name: "listSearchResources",
+  method: "GET",
+  path: `${base}/list_search`,
+  access: "member",
+  summary: "List path and value of the resources the caller may read, to search in them",
+  responds: responds.json(z.array(z.object({ path: z.string(), value: z.unknown() }))),
+  run: async (ctx) => (await service.listResources(ctx, {})).map(({ path, value }) => ({ path, value })),
+});
+
+export const listResourceNames = operation({
+  name: "listResourceNames",
+  method: "GET",
+  path: `${base}/list_names/{type}`,
+  access: "member",
+  summary: "List the resources of one type by name: the value's own `name`, else the end of the path",
+  responds: responds.json(z.array(z.object({ name: z.string(), path: z.string() }))),
+  run: async (ctx, { type }) =>
+    (await service.listResources(ctx, { types: [type] })).map(({ path, value }) => ({
+      name: nameIn(value) ?? path.slice(path.lastIndexOf("/") + 1),
+      path,
+    })),
+});
+
+function nameIn(value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null || !("name" in value)) return undefined;
+  return typeof value.name === "string" ? value.name : undefined;
+}
+
+export const resourceOperations: Operation[] = [
+  createResource,
+  updateResource,
+  updateResourceValue,
+  deleteResource,
+  getResource,
+  getResourceValue,
+  getResourceValueInterpolated,
+  existsResource,
+  listResources,
+  listSearchResources,
+  listResourceNames,
+];

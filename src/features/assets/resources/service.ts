@@ -1,0 +1,234 @@
+import { and, asc, eq, getTableColumns, inArray, notInArray } from "drizzle-orm";
+import { startsWith } from "../../../database/conditions.ts";
+import type { Reader } from "../../../database/database.ts";
+import { sql } from "../../../database/kit.ts";
+import { BadRequest, Forbidden, NotFound } from "../../../lib/errors.ts";
+import { checkPath } from "../../../lib/text/paths.ts";
+import { canRead, canWrite, readableBy, requireManage } from "../../../platform/access/permissions.ts";
+import type { InWorkspace, WorkspaceContext } from "../../../platform/app/context.ts";
+import { checkScopes } from "../../tenancy/tokens/scopes.ts";
+import { type Resource, resources } from "../resource-tables.ts";
+import { variables } from "../variable-tables.ts";
+import { checkTypeName } from "./types.ts";
+
+export interface NewResource {
+  path: string;
+  value: unknown;
+  resource_type: string;
+  description: string;
+}
+
+export interface EditResource {
+  path?: string | undefined;
+  value?: unknown;
+  resource_type?: string | undefined;
+  description?: string | undefined;
+}
+
+/** JSON's null is a value like any other; the query builder would make SQL's NULL of it. */
+const toStored = (value: unknown) => (value === null ? sql`'null'` : value);
+
+const at = (ctx: InWorkspace, path: string) =>
+  and(eq(resources.workspace_id, ctx.caller.member.workspace_id), eq(resources.path, path));
+
+/** One row, whoever asks. */
+export async function findResource(
+  ctx: InWorkspace,
+  db: Reader,
+  path: string,
+): Promise<Resource | undefined> {
+  const [row] = await db.select().from(resources).where(at(ctx, path));
+  return row;
+}
+
+/** @throws NotFound, also when the caller may not read it */
+export async function getResource(
+  ctx: WorkspaceContext,
+  path: string,
+  db: Reader = ctx.app.db.read,
+): Promise<Resource> {
+  const { member } = ctx.caller;
+  const row = await findResource(ctx, db, path);
+  if (!row || !canRead(member, path, row.extra_perms)) {
+    throw new NotFound(`resource ${path} in workspace ${member.workspace_id}`);
+  }
+  return row;
+}
+
+/**
+ * @param update_if_exists replaces what stands at the path, where the caller may
+ * @returns the path it stands at
+ * @throws BadRequest for a bad or taken path, Forbidden
+ */
+export async function createResource(
+  ctx: WorkspaceContext,
+  body: NewResource,
+  { update_if_exists }: { update_if_exists: boolean },
+): Promise<string> {
+  const path = checkPath(body.path);
+  const { member } = ctx.caller;
+  const changes = {
+    value: toStored(body.value),
+    resource_type: checkTypeName(body.resource_type),
+    description: body.description,
+    edited_at: ctx.app.clock(),
+  };
+  await ctx.write({ resource: path }, async (tx) => {
+    await tx.lock(`resource ${member.workspace_id} ${path}`);
+    const row = await findResource(ctx, tx, path);
+    if (row && !update_if_exists) throw new BadRequest(`there is a resource at ${path} already`);
+    requireWrite(ctx, row ?? { path, extra_perms: {} });
+    if (row) {
+      await tx.update(resources).set(changes).where(at(ctx, path));
+      return;
+    }
+    await tx.insert(resources).values({
+      ...changes,
+      workspace_id: member.workspace_id,
+      path,
+      account: null,
+      is_oauth: false,
+      extra_perms: {},
+      created_by: ctx.username,
+    });
+  });
+  return path;
+}
+
+/** @returns the path it then stands at. @throws NotFound, Forbidden, BadRequest */
+export async function updateResource(
+  ctx: WorkspaceContext,
+  path: string,
+  body: EditResource,
+): Promise<string> {
+  const { member } = ctx.caller;
+  const renamed = body.path === undefined ? path : checkPath(body.path);
+  if (renamed !== path) checkScopes(ctx.caller.identity, { domain: "resources", action: "write" }, renamed);
+  const resource_type = body.resource_type === undefined ? undefined : checkTypeName(body.resource_type);
+  const parameters: Record<string, string> = renamed === path ? {} : { new_path: renamed };
+  return ctx.write({ resource: path, parameters }, async (tx) => {
+    // In one order for all, so that two renames never wait for each other.
+    for (const each of [...new Set([path, renamed])].sort()) {
+      await tx.lock(`resource ${member.workspace_id} ${each}`);
+    }
+    const row = await getResource(ctx, path, tx);
+    requireWrite(ctx, row);
+    if (renamed !== path) {
+      requireManage(member, path, "rename");
+      requireWrite(ctx, { path: renamed, extra_perms: {} });
+      if (await findResource(ctx, tx, renamed))
+        throw new BadRequest(`there is a resource at ${renamed} already`);
+    }
+    await tx
+      .update(resources)
+      .set({
+        path: renamed,
+        value: toStored(body.value === undefined ? row.value : body.value),
+        resource_type: resource_type ?? row.resource_type,
+        description: body.description ?? row.description,
+        edited_at: ctx.app.clock(),
+      })
+      .where(at(ctx, path));
+    return renamed;
+  });
+}
+
+/** @throws NotFound, Forbidden */
+export async function deleteResource(ctx: WorkspaceContext, path: string): Promise<void> {
+  await ctx.write({ resource: path }, async (tx) => {
+    requireWrite(ctx, await getResource(ctx, path, tx));
+    await tx.delete(resources).where(at(ctx, path));
+  });
+}
+
+function requireWrite(ctx: WorkspaceContext, row: Pick<Resource, "path" | "extra_perms">): void {
+  if (!canWrite(ctx.caller.member, row.path, row.extra_perms)) {
+    throw new Forbidden(`${ctx.username} may not write to ${row.path}`);
+  }
+}
+
+export interface ResourceFilters {
+  /** Only these types. */
+  types?: string[] | undefined;
+  /** None of these types. */
+  excluded_types?: string[] | undefined;
+  path_start?: string | undefined;
+  path?: string | undefined;
+  /** Part of the description, in any case of letters. */
+  description?: string | undefined;
+  /** What the stored value must be like. */
+  value?: ((value: unknown) => boolean) | undefined;
+}
+
+/** As lists show it: `linked` says that a variable stands at the same path. */
+export type ListedResource = Omit<Resource, "value"> & { linked: boolean };
+
+const { value: _, ...withoutValue } = getTableColumns(resources);
+
+const besideVariable = and(
+  eq(variables.workspace_id, resources.workspace_id),
+  eq(variables.path, resources.path),
+);
+
+function wanted(ctx: WorkspaceContext, { types, excluded_types, path_start, path }: ResourceFilters) {
+  const { member } = ctx.caller;
+  return and(
+    eq(resources.workspace_id, member.workspace_id),
+    readableBy(member, resources),
+    types ? inArray(resources.resource_type, types) : undefined,
+    excluded_types ? notInArray(resources.resource_type, excluded_types) : undefined,
+    path_start ? startsWith(resources.path, path_start) : undefined,
+    path ? eq(resources.path, path) : undefined,
+  );
+}
+
+/** What the caller may read, in the order of the paths, with the values. */
+export async function listResources(ctx: WorkspaceContext, filters: ResourceFilters): Promise<Resource[]> {
+  const rows = await ctx.app.db.read
+    .select()
+    .from(resources)
+    .where(wanted(ctx, filters))
+    .orderBy(asc(resources.path));
+  return rows.filter((row) => isLike(row, filters));
+}
+
+/** One page of the same as lists show it. Values, which may be large, are read only where they decide. */
+export async function pageOfResources(
+  ctx: WorkspaceContext,
+  filters: ResourceFilters,
+  { offset, limit }: { offset: number; limit: number },
+): Promise<ListedResource[]> {
+  const { read } = ctx.app.db;
+  const picked = filters.value
+    ? new Set((await listResources(ctx, filters)).slice(offset, offset + limit).map(({ path }) => path))
+    : undefined;
+  const all = read
+    .select({ ...withoutValue, variable: variables.path, of_variable: variables.account })
+    .from(resources)
+    .leftJoin(variables, besideVariable)
+    .where(wanted(ctx, filters))
+    .orderBy(asc(resources.path));
+  const filtered = picked !== undefined || filters.description !== undefined;
+  const rows = filtered ? await all : await all.limit(limit).offset(offset);
+  const found = rows.filter((row) => (picked ? picked.has(row.path) : isLike(row, filters)));
+  return (filtered && !picked ? found.slice(offset, offset + limit) : found).map(
+    ({ variable, of_variable, ...row }) => ({
+      ...row,
+      account: row.account ?? of_variable,
+      linked: variable !== null,
+    }),
+  );
+}
+
+function isLike(
+  row: { description: string; value?: unknown },
+  { description, value }: ResourceFilters,
+): boolean {
+  if (description !== undefined && !row.description.toLowerCase().includes(description.toLowerCase()))
+    return false;
+  return value === undefined || value(row.value);
+}
+
+export async function resourceExists(ctx: WorkspaceContext, path: string): Promise<boolean> {
+  return (await findResource(ctx, ctx.app.db.read, path)) !== undefined;
+}

@@ -1,0 +1,156 @@
+import { z } from "zod";
+import { moment, type Operation, operation, optional, responds } from "../../../platform/http/operation.ts";
+import { schemaFault } from "./conformity.ts";
+import * as types from "./types.ts";
+
+const base = "/w/{workspace}/resources" as const;
+
+const EditResourceType = z.object({
+  schema: optional(z.unknown()),
+  description: optional(z.string()),
+  format_extension: optional(z.string()),
+  is_fileset: optional(z.boolean()),
+});
+
+const CreateResourceType = z.object({
+  name: z.string(),
+  schema: optional(z.unknown()),
+  description: z
+    .string()
+    .nullish()
+    .transform((text) => text ?? ""),
+  format_extension: optional(z.string()),
+  is_fileset: z
+    .boolean()
+    .nullish()
+    .transform((value) => value ?? false),
+});
+
+const ResourceType = z
+  .object({
+    workspace_id: z.string(),
+    name: z.string(),
+    schema: z.unknown(),
+    description: z.string(),
+    format_extension: z.string().nullish(),
+    is_fileset: z.boolean(),
+    created_by: z.string(),
+    edited_at: moment,
+  })
+  .meta({ id: "ResourceType" });
+
+/** What to say after a confirmation of a schema that no value can be checked by. */
+async function warningOn(schema: unknown): Promise<string> {
+  const fault = await schemaFault(schema);
+  return fault ? `\nwarning: ${fault}` : "";
+}
+
+export const createResourceType = operation({
+  name: "createResourceType",
+  method: "POST",
+  path: `${base}/type/create`,
+  access: "author",
+  summary: "Create a resource type; one of the workspace admins is seen by all workspaces",
+  body: CreateResourceType,
+  responds: responds.created("confirmation"),
+  audit: { operation: "resource_types.create", action_kind: "Create" },
+  run: async (ctx, { body }) => {
+    await types.createType(ctx, body);
+    return `resource type ${body.name} created${await warningOn(body.schema)}`;
+  },
+});
+
+export const updateResourceType = operation({
+  name: "updateResourceType",
+  method: "POST",
+  path: `${base}/type/update/{name}`,
+  access: "author",
+  summary: "Change a resource type; one that comes from elsewhere gets a version of the workspace's own",
+  body: EditResourceType,
+  responds: responds.text("confirmation"),
+  audit: { operation: "resource_types.update", action_kind: "Update" },
+  run: async (ctx, { name, body }) => {
+    await types.updateType(ctx, name, body);
+    return `resource type ${name} updated${await warningOn(body.schema)}`;
+  },
+});
+
+export const deleteResourceType = operation({
+  name: "deleteResourceType",
+  method: "DELETE",
+  path: `${base}/type/delete/{name}`,
+  access: "author",
+  summary: "Delete a resource type of the workspace",
+  responds: responds.text("confirmation"),
+  audit: { operation: "resource_types.delete", action_kind: "Delete" },
+  run: async (ctx, { name }) => {
+    await types.deleteType(ctx, name);
+    return `resource type ${name} deleted`;
+  },
+});
+
+export const getResourceType = operation({
+  name: "getResourceType",
+  method: "GET",
+  path: `${base}/type/get/{name}`,
+  access: "member",
+  summary: "Read a resource type",
+  responds: responds.json(ResourceType),
+  run: (ctx, { name }) => types.getType(ctx, name),
+});
+
+export const existsResourceType = operation({
+  name: "existsResourceType",
+  method: "GET",
+  path: `${base}/type/exists/{name}`,
+  access: "member",
+  summary: "Say whether a resource type is known in the workspace",
+  responds: responds.json(z.boolean()),
+  run: async (ctx, { name }) => (await types.findType(ctx, name)) !== undefined,
+});
+
+export const listResourceTypes = operation({
+  name: "listResourceTypes",
+  method: "GET",
+  path: `${base}/type/list`,
+  access: "member",
+  summary: "List the resource types known in the workspace",
+  responds: responds.json(z.array(ResourceType)),
+  run: (ctx) => types.listTypes(ctx),
+});
+
+export const listResourceTypeNames = operation({
+  name: "listResourceTypeNames",
+  method: "GET",
+  path: `${base}/type/listnames`,
+  access: "member",
+  summary: "List the names of the resource types known in the workspace",
+  responds: responds.json(z.array(z.string())),
+  run: async (ctx) => (await types.listTypes(ctx)).map(({ name }) => name),
+});
+
+export const fileResourceTypes = operation({
+  name: "fileResourceTypeToFileExtMap",
+  method: "GET",
+  path: `${base}/file_resource_type_to_file_ext_map`,
+  access: "member",
+  summary: "Say with which extension the values of file-like resource types are kept as files",
+  responds: responds.json(z.record(z.string(), z.string())),
+  run: async (ctx) =>
+    Object.fromEntries(
+      (await types.listTypes(ctx)).flatMap(({ name, format_extension }) =>
+        types.isExtension(format_extension) ? [[name, format_extension] as const] : [],
+      ),
+    ),
+});
+
+export const resourceTypeOperations: Operation[] = [
+  createResourceType,
+  updateResourceType,
+  deleteResourceType,
+  getResourceType,
+  existsResourceType,
+  listResourceTypes,
+  listResourceTypeNames,
+  fileResourceTypes,
+];

@@ -1,0 +1,117 @@
+/** How libraries inside scripts reach the bucket by themselves. */
+import { z } from "zod";
+import {
+  type Operation,
+  operation,
+  optional,
+  optionalBody,
+  responds,
+} from "../../../platform/http/operation.ts";
+import { endpointOf } from "../../tenancy/workspaces/storage-records.ts";
+import { SECRET_READ } from "../variables/service.ts";
+import { bucketForCaller } from "./service.ts";
+
+const base = "/w/{workspace}/job_helpers/v2" as const;
+
+const Choice = z.object({ s3_resource_path: optional(z.string()), storage: optional(z.string()) });
+
+/** What the keys are told by leaves the row of a secret that was read, where a variable holds them. */
+const common = { method: "POST", access: "member", body: optionalBody(Choice), audit: SECRET_READ } as const;
+
+export const s3ResourceInfo = operation({
+  ...common,
+  name: "s3ResourceInfo",
+  path: `${base}/s3_resource_info`,
+  summary: "Read the address and the keys of the workspace's bucket, or of the named resource",
+  responds: responds.json(
+    z.object({
+      bucket: z.string(),
+      region: z.string(),
+      endPoint: z.string(),
+      port: z.number().optional(),
+      useSSL: z.boolean(),
+      pathStyle: z.boolean(),
+      accessKey: z.string(),
+      secretKey: z.string(),
+    }),
+  ),
+  run: async (ctx, { body }) => {
+    const bucket = await bucketForCaller(ctx, body);
+    // Clients put a scheme before the host and, where there is one, the port behind it.
+    const { protocol, host } = new URL(endpointOf({ ...bucket, port: undefined }));
+    return { ...bucket, endPoint: host, useSSL: protocol === "https:" };
+  },
+});
+
+export const duckdbConnectionSettings = operation({
+  ...common,
+  name: "duckdbConnectionSettingsV2",
+  path: `${base}/duckdb_connection_settings`,
+  summary: "Read the statements that connect DuckDB to the bucket",
+  responds: responds.json(z.object({ connection_settings_str: z.string() })),
+  run: async (ctx, { body }) => {
+    const bucket = await bucketForCaller(ctx, body);
+    const { protocol, host } = new URL(endpointOf(bucket));
+    const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
+    const statements = [
+      "SET home_directory='./'",
+      "INSTALL 'httpfs'",
+      "LOAD 'httpfs'",
+      `SET s3_url_style='${bucket.pathStyle ? "path" : "vhost"}'`,
+      `SET s3_region=${quoted(bucket.region)}`,
+      `SET s3_endpoint=${quoted(host)}`,
+      `SET s3_use_ssl=${protocol === "https:" ? 1 : 0}`,
+      `SET s3_access_key_id=${quoted(bucket.accessKey)}`,
+      `SET s3_secret_access_key=${quoted(bucket.secretKey)}`,
+    ];
+    return { connection_settings_str: statements.map((statement) => `${statement};\n`).join("") };
+  },
+});
+
+export const polarsConnectionSettings = operation({
+  ...common,
+  name: "polarsConnectionSettingsV2",
+  path: `${base}/polars_connection_settings`,
+  summary: "Read the arguments that connect Polars and s3fs to the bucket",
+  responds: responds.json(
+    z.object({
+      s3fs_args: z.object({
+        endpoint_url: z.string(),
+        key: z.string(),
+        secret: z.string(),
+        use_ssl: z.boolean(),
+        cache_regions: z.boolean(),
+        client_kwargs: z.object({ region_name: z.string() }),
+      }),
+      storage_options: z.record(z.string(), z.string()),
+    }),
+  ),
+  run: async (ctx, { body }) => {
+    const bucket = await bucketForCaller(ctx, body);
+    const endpoint_url = endpointOf(bucket);
+    const use_ssl = endpoint_url.startsWith("https:");
+    return {
+      s3fs_args: {
+        endpoint_url,
+        key: bucket.accessKey,
+        secret: bucket.secretKey,
+        use_ssl,
+        cache_regions: false,
+        client_kwargs: { region_name: bucket.region },
+      },
+      storage_options: {
+        aws_endpoint_url: endpoint_url,
+        aws_access_key_id: bucket.accessKey,
+        aws_secret_access_key: bucket.secretKey,
+        aws_region: bucket.region,
+        aws_allow_http: String(!use_ssl),
+      },
+    };
+  },
+});
+
+export const storageConnectionOperations: Operation[] = [
+  s3ResourceInfo,
+  duckdbConnectionSettings,
+  polarsConnectionSettings,
+];

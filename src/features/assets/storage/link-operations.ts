@@ -1,0 +1,65 @@
+/** Making links that show stored files to people without a login, and following them. */
+import { z } from "zod";
+import { type Operation, operation, optional, responds } from "../../../platform/http/operation.ts";
+import { download } from "./download.ts";
+import { checkLink, signLink } from "./links.ts";
+import { DEFAULT_STORAGE, openConfigured, refuseOperators } from "./service.ts";
+import { checkKey } from "./store.ts";
+
+const MOST = 1000;
+
+const StoredObject = z.looseObject({ s3: z.string(), storage: optional(z.string()) });
+
+export const signObjects = operation({
+  name: "signS3Objects",
+  method: "POST",
+  path: "/w/{workspace}/apps/sign_s3_objects",
+  access: "member",
+  // As a link that resumes a flow does, it gives to anybody what the token alone was for.
+  scope: { domain: "job_helpers", action: "write" },
+  summary: "Sign stored files, so that whoever has their links may read them for a while",
+  body: z.object({
+    s3_objects: z.array(StoredObject).max(MOST),
+    /** Brought between 60 and 604800. */
+    expiry_secs: optional(z.number().int()),
+  }),
+  responds: responds.json(
+    z.array(StoredObject.extend({ presigned: z.string() })),
+    "the files, each with what is written behind `?` in its link",
+  ),
+  audit: { operation: "job_helpers.sign_s3_objects", action_kind: "Execute" },
+  run: async (ctx, { workspace, body: { s3_objects, expiry_secs } }) => {
+    refuseOperators(ctx, "sign links to files");
+    const signed = [];
+    for (const { s3, storage, ...more } of s3_objects) {
+      const key = checkKey(s3);
+      await openConfigured(ctx, storage);
+      const presigned = await signLink(ctx.app, { workspace_id: workspace, storage, key }, expiry_secs);
+      signed.push({ ...more, s3, ...(storage ? { storage } : {}), presigned });
+    }
+    const resource = s3_objects.map(({ s3 }) => s3).join(", ");
+    if (signed.length > 0) await ctx.write({ resource }, async () => {});
+    return signed;
+  },
+});
+
+export const followLink = operation({
+  name: "readSignedS3Object",
+  method: "GET",
+  path: "/w/{workspace}/s3_proxy/{storage}/{file_path}",
+  access: "anyone",
+  scope: false,
+  cors: true,
+  summary: "Read a stored file by its signed link, or the part that a Range header asks for",
+  query: z.object({ exp: z.coerce.number().int(), sig: z.string() }),
+  responds: responds.raw("application/octet-stream", "the bytes of the file"),
+  run: async ({ app, request }, { workspace, storage, file_path, query: { exp, sig } }) => {
+    const key = checkKey(file_path);
+    await checkLink(app, { workspace_id: workspace, storage, key }, exp, sig);
+    const name = storage === DEFAULT_STORAGE ? undefined : storage;
+    const store = await openConfigured({ app, caller: { member: { workspace_id: workspace } } }, name);
+    return download(store, key, request, undefined);
+  },
+});
+
+export const storageLinkOperations: Operation[] = [signObjects, followLink];

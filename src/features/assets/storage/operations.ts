@@ -1,0 +1,224 @@
+import { z } from "zod";
+import { Forbidden, NotFound } from "../../../lib/errors.ts";
+import { readPieces } from "../../../platform/http/input.ts";
+import {
+  moment,
+  type Operation,
+  operation,
+  responds,
+  wholeNumber,
+} from "../../../platform/http/operation.ts";
+import { checkHeaderValue, download } from "./download.ts";
+import { preview } from "./preview.ts";
+import { isOperatorThemselves, openStore, refuseOperators } from "./service.ts";
+import { checkKey, newKey, type ObjectStore } from "./store.ts";
+
+const base = "/w/{workspace}/job_helpers" as const;
+
+const MB = 1_000_000;
+
+/** Which store is meant. Azure's resources are not read. */
+const choice = {
+  storage: z.string().optional(),
+  s3_resource_path: z.string().optional(),
+  resource_type: z
+    .enum(["s3", ""], { error: (issue) => `${JSON.stringify(issue.input)} is not offered; use s3` })
+    .optional(),
+};
+const ofFile = z.object({ ...choice, file_key: z.string() });
+
+const FileMetadata = z.object({
+  mime_type: z.string(),
+  size_in_bytes: z.number(),
+  last_modified: moment,
+  expires: moment.nullish(),
+  version_id: z.string().nullish(),
+});
+
+const FilePreview = z.object({
+  content_type: z.enum(["RawText", "Csv", "Parquet", "Unknown"]),
+  msg: z.string().optional(),
+  content: z.string().optional(),
+});
+
+/** @throws Forbidden where there is a file already */
+async function refuseKnown(store: ObjectStore, key: string): Promise<void> {
+  const known = await store.get(key).catch((cause) => {
+    if (cause instanceof NotFound) return undefined;
+    throw cause;
+  });
+  if (known) throw new Forbidden(`operators do not overwrite files directly: there is a file ${key}`);
+}
+
+export const uploadFile = operation({
+  name: "fileUpload",
+  method: "POST",
+  path: `${base}/upload_s3_file`,
+  access: "member",
+  summary: "Store the body of the request, as it is, as a file",
+  query: z.object({
+    ...choice,
+    file_key: z.string().optional(),
+    file_extension: z.string().optional(),
+    content_type: z.string().optional(),
+    content_disposition: z.string().optional(),
+  }),
+  reads: { "application/octet-stream": z.file() },
+  responds: responds.json(z.object({ file_key: z.string() })),
+  audit: { operation: "job_helpers.upload_s3_file", action_kind: "Create" },
+  run: async (ctx, { query }) => {
+    const { content_type, content_disposition } = query;
+    checkHeaderValue("content_type", content_type);
+    checkHeaderValue("content_disposition", content_disposition);
+    const file_key = query.file_key ? checkKey(query.file_key) : newKey(query.file_extension);
+    const store = await openStore(ctx, query);
+    if (query.file_key && isOperatorThemselves(ctx)) await refuseKnown(store, file_key);
+    const limit = ctx.app.config.max_upload_mb * MB || Number.MAX_SAFE_INTEGER;
+    await store.put(file_key, readPieces(ctx.request, limit), { content_type, content_disposition });
+    await ctx.write({ resource: file_key }, async () => {});
+    return { file_key };
+  },
+});
+
+export const downloadFile = operation({
+  name: "fileDownload",
+  method: "GET",
+  path: `${base}/download_s3_file`,
+  access: "member",
+  summary: "Read a stored file, or the part that a Range header asks for",
+  query: ofFile.extend({ content_disposition: z.string().optional() }),
+  responds: responds.raw("application/octet-stream", "the bytes of the file"),
+  run: async (ctx, { query }) => {
+    checkHeaderValue("content_disposition", query.content_disposition);
+    const store = await openStore(ctx, query);
+    return download(store, checkKey(query.file_key), ctx.request, query.content_disposition);
+  },
+});
+
+export const deleteFile = operation({
+  name: "deleteS3File",
+  method: "DELETE",
+  path: `${base}/delete_s3_file`,
+  access: "member",
+  summary: "Delete a stored file",
+  query: ofFile,
+  responds: responds.json(z.string(), "confirmation"),
+  audit: { operation: "job_helpers.delete_s3_file", action_kind: "Delete" },
+  run: async (ctx, { query }) => {
+    refuseOperators(ctx, "move or delete files");
+    const store = await openStore(ctx, query);
+    await store.delete(checkKey(query.file_key));
+    await ctx.write({ resource: query.file_key }, async () => {});
+    return `file ${query.file_key} deleted`;
+  },
+});
+
+/** A GET that changes something, as existing clients send it. */
+export const moveFile = operation({
+  name: "moveS3File",
+  method: "GET",
+  cookie: "ignored",
+  path: `${base}/move_s3_file`,
+  access: "member",
+  scope: { domain: "job_helpers", action: "write" },
+  summary: "Give a stored file another key, in place of what may be there",
+  query: z.object({ ...choice, src_file_key: z.string(), dest_file_key: z.string() }),
+  responds: responds.json(z.string(), "confirmation"),
+  audit: { operation: "job_helpers.move_s3_file", action_kind: "Update" },
+  run: async (ctx, { query }) => {
+    refuseOperators(ctx, "move or delete files");
+    const [from, to] = [checkKey(query.src_file_key), checkKey(query.dest_file_key)];
+    const store = await openStore(ctx, query);
+    await store.move(from, to);
+    await ctx.write({ resource: from, parameters: { dest_file_key: to } }, async () => {});
+    return `file ${from} moved to ${to}`;
+  },
+});
+
+export const listStoredFiles = operation({
+  name: "listStoredFiles",
+  method: "GET",
+  path: `${base}/list_stored_files`,
+  access: "member",
+  summary: "List the keys of the stored files, in order",
+  query: z.object({
+    ...choice,
+    max_keys: wholeNumber.min(1).max(1000).default(1000),
+    marker: z.string().optional(),
+    prefix: z.string().default(""),
+  }),
+  responds: responds.json(
+    z.object({
+      windmill_large_files: z.array(z.object({ s3: z.string() })),
+      next_marker: z.string().optional(),
+    }),
+  ),
+  run: async (ctx, { query }) => {
+    const store = await openStore(ctx, query);
+    const { max_keys, prefix } = query;
+    const { keys, more } = await store.list({ max_keys, prefix, marker: query.marker || undefined });
+    return {
+      windmill_large_files: keys.map((s3) => ({ s3 })),
+      ...(more ? { next_marker: keys.at(-1)! } : {}),
+    };
+  },
+});
+
+export const loadFileMetadata = operation({
+  name: "loadFileMetadata",
+  method: "GET",
+  path: `${base}/load_file_metadata`,
+  access: "member",
+  summary: "Read type, size and age of a stored file",
+  query: ofFile,
+  responds: responds.json(FileMetadata),
+  run: async (ctx, { query }) => {
+    const store = await openStore(ctx, query);
+    const { content_type, size, last_modified } = (await store.get(checkKey(query.file_key))).facts;
+    return { mime_type: content_type, size_in_bytes: size, last_modified, expires: null, version_id: null };
+  },
+});
+
+export const loadFilePreview = operation({
+  name: "loadFilePreview",
+  method: "GET",
+  path: `${base}/load_file_preview`,
+  access: "member",
+  summary: "Read the beginning of a stored file, when it is text",
+  query: ofFile.extend({
+    read_bytes_from: wholeNumber.min(0).default(0),
+    read_bytes_length: wholeNumber.min(1).max(1_000_000).default(128_000),
+  }),
+  responds: responds.json(FilePreview),
+  run: async (ctx, { query }) => {
+    const store = await openStore(ctx, query);
+    const { read_bytes_from: from, read_bytes_length: length } = query;
+    return preview(store, checkKey(query.file_key), { from, length });
+  },
+});
+
+export const testStorageConnection = operation({
+  name: "datasetStorageTestConnection",
+  method: "GET",
+  path: `${base}/test_connection`,
+  access: "member",
+  summary: "Ask the object storage for a key, to see that it answers",
+  query: z.object(choice),
+  responds: responds.json(z.string()),
+  run: async (ctx, { query }) => {
+    const store = await openStore(ctx, query);
+    await store.list({ max_keys: 1, prefix: "", marker: undefined });
+    return "the object storage answers";
+  },
+});
+
+export const storageOperations: Operation[] = [
+  uploadFile,
+  downloadFile,
+  deleteFile,
+  moveFile,
+  listStoredFiles,
+  loadFileMetadata,
+  loadFilePreview,
+  testStorageConnection,
+];

@@ -1,0 +1,219 @@
+import { z } from "zod";
+import type { WorkspaceContext } from "../../../platform/app/context.ts";
+import {
+  flag,
+  moment,
+  type Operation,
+  operation,
+  optional,
+  paging,
+  responds,
+} from "../../../platform/http/operation.ts";
+import { contextualVariables } from "../../runs/api/read/contextual.ts";
+import { encryptSecret } from "../../tenancy/workspaces/secrets.ts";
+import { accountFacts, accountFields } from "../connections/accounts.ts";
+import * as service from "./service.ts";
+
+const base = "/w/{workspace}/variables" as const;
+
+const CreateVariable = z.object({
+  path: z.string(),
+  value: z.string(),
+  is_secret: z.boolean(),
+  description: z.string().default(""),
+  account: optional(z.number().int()),
+  is_oauth: optional(z.boolean()),
+  expires_at: optional(moment),
+});
+
+const EditVariable = z.object({
+  path: optional(z.string()),
+  value: optional(z.string()),
+  is_secret: optional(z.boolean()),
+  description: optional(z.string()),
+});
+
+const ListableVariable = z
+  .object({
+    workspace_id: z.string(),
+    path: z.string(),
+    value: z.string().nullish(),
+    is_secret: z.boolean(),
+    description: z.string(),
+    account: z.number().nullish(),
+    is_oauth: z.boolean(),
+    ...accountFields,
+    expires_at: moment.nullish(),
+    extra_perms: z.record(z.string(), z.boolean()),
+    /** A resource stands at the same path. */
+    is_linked: z.boolean(),
+    /** It is the token of an account, which is renewed by itself. */
+    is_refreshed: z.boolean(),
+    is_expired: z.boolean(),
+  })
+  .meta({ id: "ListableVariable" });
+
+const ContextualVariable = z.object({
+  name: z.string(),
+  value: z.string(),
+  description: z.string(),
+  is_custom: z.boolean(),
+});
+
+const encrypted = z.object({ already_encrypted: flag.default(false) });
+
+/** The records with the values they may show, and what is known of their accounts. */
+async function toRecords(
+  ctx: WorkspaceContext,
+  rows: service.ShownVariable[],
+  shown: (row: service.ShownVariable) => string | null,
+) {
+  const { workspace_id } = ctx.caller.member;
+  const ids = rows.map(({ account }) => account);
+  const facts = await accountFacts(ctx.app, workspace_id, ids);
+  return rows.map((variable) => {
+    const { linked, ...row } = variable;
+    const known = facts.get(row.account ?? 0);
+    return {
+      ...row,
+      is_linked: linked,
+      is_refreshed: false,
+      is_expired: false,
+      ...known,
+      value: shown(variable),
+    };
+  });
+}
+
+async function toRecord(ctx: WorkspaceContext, row: service.ShownVariable, value: string | null) {
+  const [record] = await toRecords(ctx, [row], () => value);
+  return record!;
+}
+
+export const createVariable = operation({
+  name: "createVariable",
+  method: "POST",
+  path: `${base}/create`,
+  access: "author",
+  summary: "Create a variable or a secret",
+  query: encrypted,
+  body: CreateVariable,
+  responds: responds.created("confirmation"),
+  audit: { operation: "variables.create", action_kind: "Create" },
+  run: async (ctx, { body, query }) => `variable ${await service.createVariable(ctx, body, query)} created`,
+});
+
+export const encryptValue = operation({
+  name: "encryptValue",
+  method: "POST",
+  path: `${base}/encrypt`,
+  access: "author",
+  summary: "Encrypt a value with the workspace's key",
+  body: z.string(),
+  responds: responds.text("the encrypted value"),
+  run: (ctx, { body, workspace }) => encryptSecret(ctx.app, ctx.app.db.read, workspace, body),
+});
+
+export const updateVariable = operation({
+  name: "updateVariable",
+  method: "POST",
+  path: `${base}/update/{path}`,
+  access: "author",
+  summary: "Change or rename a variable",
+  query: encrypted,
+  body: EditVariable,
+  responds: responds.text("confirmation"),
+  audit: { operation: "variables.update", action_kind: "Update" },
+  run: async (ctx, { path, body, query }) =>
+    `variable ${await service.updateVariable(ctx, path, body, query)} updated`,
+});
+
+export const deleteVariable = operation({
+  name: "deleteVariable",
+  method: "DELETE",
+  path: `${base}/delete/{path}`,
+  access: "author",
+  summary: "Delete a variable",
+  responds: responds.text("confirmation"),
+  audit: { operation: "variables.delete", action_kind: "Delete" },
+  run: async (ctx, { path }) => {
+    await service.deleteVariable(ctx, path);
+    return `variable ${path} deleted`;
+  },
+});
+
+export const getVariable = operation({
+  name: "getVariable",
+  method: "GET",
+  path: `${base}/get/{path}`,
+  access: "member",
+  summary: "Read a variable; a secret is decrypted unless `decrypt_secret=false`",
+  query: z.object({ decrypt_secret: flag.default(true), include_encrypted: flag.default(false) }),
+  responds: responds.json(ListableVariable),
+  audit: service.SECRET_READ,
+  run: async (ctx, { path, query }) => {
+    const row = await service.showVariable(ctx, path);
+    if (!row.is_secret || query.decrypt_secret) {
+      const value = await service.readValue(ctx, row);
+      return toRecord(ctx, row, value);
+    }
+    return toRecord(ctx, row, query.include_encrypted ? row.value : null);
+  },
+});
+
+export const getVariableValue = operation({
+  name: "getVariableValue",
+  method: "GET",
+  path: `${base}/get_value/{path}`,
+  access: "member",
+  summary: "Read the plain value of a variable",
+  responds: responds.json(z.string()),
+  audit: service.SECRET_READ,
+  run: async (ctx, { path }) => service.readValue(ctx, await service.getVariable(ctx, path)),
+});
+
+export const existsVariable = operation({
+  name: "existsVariable",
+  method: "GET",
+  path: `${base}/exists/{path}`,
+  access: "member",
+  summary: "Say whether there is a variable at this path",
+  responds: responds.json(z.boolean()),
+  run: (ctx, { path }) => service.variableExists(ctx, path),
+});
+
+export const listVariables = operation({
+  name: "listVariables",
+  method: "GET",
+  path: `${base}/list`,
+  access: "member",
+  summary: "List the variables the caller may read; values of secrets stay hidden",
+  query: z.object({ ...paging, path_start: z.string().optional() }),
+  responds: responds.json(z.array(ListableVariable)),
+  run: async (ctx, { query }) => {
+    const rows = await service.listVariables(ctx, query);
+    return toRecords(ctx, rows, (row) => (row.is_secret ? null : row.value));
+  },
+});
+
+export const listContextualVariables = operation({
+  name: "listContextualVariables",
+  method: "GET",
+  path: `${base}/list_contextual`,
+  access: "member",
+  summary: "List the variables that every job is given, with values as a job of the caller would see them",
+  responds: responds.json(z.array(ContextualVariable)),
+  run: async (ctx) => contextualVariables(ctx),
+});
+
+export const variableOperations: Operation[] = [
+  createVariable,
+  encryptValue,
+  updateVariable,
+  deleteVariable,
+  getVariable,
+  getVariableValue,
+  existsVariable,
+  listVariables,
+  listContextualVariables,
+];

@@ -1,0 +1,43 @@
+/** Apps whose pages are code of their own: the files are kept as the app's value, what was built of them beside it. */
+import { z } from "zod";
+import type { WorkspaceContext } from "../../../platform/app/context.ts";
+import { fieldOf, jsonField, readForm } from "../../../platform/http/form.ts";
+import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import { EditApp, NewApp } from "./records.ts";
+import * as service from "./service.ts";
+
+const base = "/w/{workspace}/apps" as const;
+
+const parts = { js: z.string().optional(), css: z.string().optional() };
+
+async function readApp<S extends z.ZodObject>({ app, request }: WorkspaceContext, schema: S) {
+  const form = await readForm(request, app.settings.get("request_size_limit_mb") * 1_000_000);
+  const bundle = { js: (await fieldOf(form, "js")) ?? "", css: (await fieldOf(form, "css")) ?? "" };
+  return { ...(await jsonField(form, "app", schema)), bundle };
+}
+
+const createAppRaw = operation({
+  name: "createAppRaw",
+  method: "POST",
+  path: `${base}/create_raw`,
+  access: "author",
+  summary: "Deploy a new app of code, with what was built of it",
+  reads: { "multipart/form-data": z.object({ app: NewApp, ...parts }) },
+  responds: responds.created("path of the app"),
+  audit: { operation: "apps.create", action_kind: "Create" },
+  run: async (ctx) => service.createApp(ctx, await readApp(ctx, NewApp)),
+});
+
+const updateAppRaw = operation({
+  name: "updateAppRaw",
+  method: "POST",
+  path: `${base}/update_raw/{path}`,
+  access: "author",
+  summary: "Change an app of code; a value makes a new version, another path renames it",
+  reads: { "multipart/form-data": z.object({ app: EditApp, ...parts }) },
+  responds: responds.text("path of the app"),
+  audit: { operation: "apps.update", action_kind: "Update" },
+  run: async (ctx, { path }) => service.updateApp(ctx, path, await readApp(ctx, EditApp)),
+});
+
+export const appBundleOperations: Operation[] = [createAppRaw, updateAppRaw];

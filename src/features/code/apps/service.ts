@@ -1,0 +1,275 @@
+/** Deploying, reading and deleting apps. */
+import { and, asc, desc, eq, ne } from "drizzle-orm";
+import type { Reader, Tx } from "../../../database/database.ts";
+import { BadRequest, Forbidden, NotFound } from "../../../lib/errors.ts";
+import { checkPath } from "../../../lib/text/paths.ts";
+import { canRead, canWrite, requireManage } from "../../../platform/access/permissions.ts";
+import type { WorkspaceContext } from "../../../platform/app/context.ts";
+import { checkScopes } from "../../tenancy/tokens/scopes.ts";
+import { drafts } from "../drafts/tables.ts";
+import { moveStars } from "../favorites/service.ts";
+import type { Policy } from "./policy.ts";
+import type { EditApp, NewApp } from "./records.ts";
+import { type AppRow, type AppVersion, apps, appVersions, type Bundle } from "./tables.ts";
+
+/** An app at one of its versions. */
+export interface AppAt {
+  app: AppRow;
+  version: AppVersion;
+}
+
+const at = (workspace_id: string, path: string) =>
+  and(eq(apps.workspace_id, workspace_id), eq(apps.path, path));
+
+/**
+ * Stores a new app. What is a draft only is taken up again.
+ * @returns the path
+ * @throws BadRequest for a bad or taken path, Forbidden
+ */
+export async function createApp(ctx: WorkspaceContext, body: NewApp & { bundle?: Bundle }): Promise<string> {
+  const { workspace_id } = ctx.caller.member;
+  const path = checkPath(body.path);
+  const draft_only = body.draft_only ?? false;
+  return ctx.write({ resource: path }, async (tx) => {
+    await tx.lock(`app ${workspace_id} ${path}`);
+    const previous = await findApp(tx, workspace_id, path);
+    requireWrite(ctx, path, previous?.extra_perms);
+    if (previous && !previous.draft_only) {
+      throw new BadRequest(`there is an app at ${path} already: update it to deploy a new version`);
+    }
+    // What was never deployed is no version of the app.
+    if (previous) await remove(tx, previous.id);
+    const custom_path = await checkCustomPath(ctx, tx, body.custom_path);
+    const [row] = await tx
+      .insert(apps)
+      .values({
+        workspace_id,
+        path,
+        version: 0,
+        summary: body.summary,
+        policy: publishedBy(ctx, body.policy),
+        custom_path: custom_path ?? null,
+        draft_only,
+        raw_app: body.bundle !== undefined,
+        extra_perms: previous?.extra_perms ?? {},
+      })
+      .returning({ id: apps.id });
+    const version = await insertVersion(ctx, tx, row!.id, body);
+    await tx.update(apps).set({ version }).where(eq(apps.id, row!.id));
+    if (!draft_only) await forgetDraft(tx, workspace_id, path);
+    return path;
+  });
+}
+
+/**
+ * Changes what the body names; a value makes a new version.
+ * @returns the path it then stands at
+ * @throws NotFound, Forbidden, BadRequest for a bad or taken path
+ */
+export async function updateApp(
+  ctx: WorkspaceContext,
+  old: string,
+  body: EditApp & { bundle?: Bundle },
+): Promise<string> {
+  const { workspace_id } = ctx.caller.member;
+  const path = body.path === undefined ? old : checkPath(body.path);
+  if (path !== old) checkScopes(ctx.caller.identity, { domain: "apps", action: "write" }, path);
+  return ctx.write({ resource: path, parameters: path === old ? {} : { old_path: old } }, async (tx) => {
+    // In one order for all, so that two renames never wait for each other.
+    for (const each of [...new Set([old, path])].sort()) await tx.lock(`app ${workspace_id} ${each}`);
+    const app = readable(ctx, await findApp(tx, workspace_id, old), `app ${old}`);
+    requireWrite(ctx, old, app.extra_perms);
+    if (path !== old) {
+      requireManage(ctx.caller.member, old, "rename");
+      requireWrite(ctx, path, {});
+      if (await findApp(tx, workspace_id, path)) throw new BadRequest(`there is an app at ${path} already`);
+    }
+    const deploys = body.value !== undefined;
+    const custom_path = await checkCustomPath(ctx, tx, body.custom_path, app);
+    await tx
+      .update(apps)
+      .set({
+        path,
+        version: deploys ? await insertVersion(ctx, tx, app.id, body) : app.version,
+        summary: body.summary ?? app.summary,
+        // Whoever puts something else into the app has it run as them, not as who deployed what was there.
+        policy: body.policy || deploys ? publishedBy(ctx, body.policy ?? app.policy) : app.policy,
+        custom_path: custom_path === undefined ? app.custom_path : custom_path,
+        draft_only: app.draft_only && !deploys,
+        raw_app: deploys ? body.bundle !== undefined : app.raw_app,
+      })
+      .where(eq(apps.id, app.id));
+    await forgetDraft(tx, workspace_id, old);
+    if (path !== old) await moveStars(tx, workspace_id, { kind: "app", path: old }, path);
+    return path;
+  });
+}
+
+/** Whose rights components run with, where the policy says so: whoever deploys it, and nobody else. */
+function publishedBy(ctx: WorkspaceContext, policy: Policy): Policy {
+  const { email, username } = ctx.caller.member;
+  return { ...policy, on_behalf_of: `u/${username}`, on_behalf_of_email: email };
+}
+
+const CUSTOM_PATH = /^[\w-]+(\/[\w-]+)*$/;
+
+/**
+ * @returns the address; null to take it away, undefined to leave it as it is
+ * @throws Forbidden for who is no admin, BadRequest for a bad or taken one
+ */
+async function checkCustomPath(
+  ctx: WorkspaceContext,
+  tx: Tx,
+  given: string | undefined,
+  app?: AppRow,
+): Promise<string | null | undefined> {
+  if (given === undefined || given === (app?.custom_path ?? "")) return undefined;
+  if (!ctx.caller.member.is_admin) throw new Forbidden("only admins of the workspace set a custom path");
+  if (given === "") return null;
+  if (given.length > 255 || !CUSTOM_PATH.test(given)) {
+    throw new BadRequest(
+      `body field \`custom_path\`: "${given.slice(0, 80)}" must be words of letters, digits, _ and -, with / between them`,
+    );
+  }
+  await tx.lock(`custom path ${given}`);
+  const [taken] = await tx
+    .select({ id: apps.id })
+    .from(apps)
+    .where(and(eq(apps.custom_path, given), app && ne(apps.id, app.id)));
+  if (taken) throw new BadRequest(`body field \`custom_path\`: another app has ${given} already`);
+  return given;
+}
+
+async function insertVersion(
+  ctx: WorkspaceContext,
+  tx: Tx,
+  app_id: number,
+  body: { value?: unknown; bundle?: Bundle; deployment_message?: string | undefined },
+): Promise<number> {
+  const [row] = await tx
+    .insert(appVersions)
+    .values({
+      workspace_id: ctx.caller.member.workspace_id,
+      app_id,
+      value: body.value,
+      bundle: body.bundle ?? null,
+      created_by: ctx.username,
+      created_at: ctx.app.clock(),
+      deployment_msg: body.deployment_message ?? null,
+    })
+    .returning({ id: appVersions.id });
+  return row!.id;
+}
+
+/** Deletes an app with its history. @throws NotFound, Forbidden */
+export async function deleteApp(ctx: WorkspaceContext, path: string): Promise<void> {
+  const { workspace_id } = ctx.caller.member;
+  await ctx.write({ resource: path }, async (tx) => {
+    await tx.lock(`app ${workspace_id} ${path}`);
+    const app = readable(ctx, await findApp(tx, workspace_id, path), `app ${path}`);
+    requireWrite(ctx, path, app.extra_perms);
+    await remove(tx, app.id);
+    await forgetDraft(tx, workspace_id, path);
+  });
+}
+
+async function remove(tx: Tx, id: number): Promise<void> {
+  await tx.delete(appVersions).where(eq(appVersions.app_id, id));
+  await tx.delete(apps).where(eq(apps.id, id));
+}
+
+async function forgetDraft(tx: Tx, workspace_id: string, path: string): Promise<void> {
+  await tx
+    .delete(drafts)
+    .where(and(eq(drafts.workspace_id, workspace_id), eq(drafts.kind, "app"), eq(drafts.path, path)));
+}
+
+/** One row, whoever asks. */
+export async function findApp(db: Reader, workspace_id: string, path: string): Promise<AppRow | undefined> {
+  const [row] = await db.select().from(apps).where(at(workspace_id, path));
+  return row;
+}
+
+/** The newest version of an app. @throws NotFound, also when the caller may not read it */
+export async function getApp(ctx: WorkspaceContext, path: string): Promise<AppAt> {
+  const { app, caller } = ctx;
+  const row = readable(ctx, await findApp(app.db.read, caller.member.workspace_id, path), `app ${path}`);
+  return newestOf(app.db.read, row);
+}
+
+export async function newestOf(db: Reader, app: AppRow): Promise<AppAt> {
+  const [version] = await db.select().from(appVersions).where(eq(appVersions.id, app.version));
+  return { app, version: version! };
+}
+
+/** One version of an app, by its number. @throws NotFound, also when the caller may not read it */
+export async function getAppVersion(ctx: WorkspaceContext, number: string): Promise<AppAt> {
+  const [found] = /^\d{1,15}$/.test(number)
+    ? await ctx.app.db.read
+        .select({ app: apps, version: appVersions })
+        .from(appVersions)
+        .innerJoin(apps, eq(apps.id, appVersions.app_id))
+        .where(and(eq(appVersions.id, Number(number)), eq(apps.workspace_id, ctx.caller.member.workspace_id)))
+    : [];
+  const what = `app version ${number.slice(0, 30)}`;
+  return { app: readable(ctx, found?.app, what), version: found!.version };
+}
+
+/** Numbers of an app's versions, the oldest first. */
+export async function versionsOf(db: Reader, app: AppRow): Promise<number[]> {
+  const rows = await db
+    .select({ id: appVersions.id })
+    .from(appVersions)
+    .where(eq(appVersions.app_id, app.id))
+    .orderBy(asc(appVersions.id));
+  return rows.map(({ id }) => id);
+}
+
+/** Versions as histories show them, newest first. @throws NotFound */
+export async function historyOf(ctx: WorkspaceContext, path: string) {
+  const { app } = await getApp(ctx, path);
+  return ctx.app.db.read
+    .select({ version: appVersions.id, deployment_msg: appVersions.deployment_msg })
+    .from(appVersions)
+    .where(eq(appVersions.app_id, app.id))
+    .orderBy(desc(appVersions.id));
+}
+
+/** Says in the history what a version changed. @throws NotFound, Forbidden */
+export async function setDeploymentMessage(
+  ctx: WorkspaceContext,
+  { id, version }: { id: string; version: string },
+  message: string | undefined,
+): Promise<void> {
+  const found = await getAppVersion(ctx, version);
+  if (String(found.app.id) !== id) throw new NotFound(`version ${version} of app ${id.slice(0, 30)}`);
+  requireWrite(ctx, found.app.path, found.app.extra_perms);
+  await ctx.write({ resource: found.app.path }, async (tx) => {
+    await tx
+      .update(appVersions)
+      .set({ deployment_msg: message ?? null })
+      .where(eq(appVersions.id, found.version.id));
+  });
+}
+
+export function readable<T extends Pick<AppRow, "path" | "extra_perms">>(
+  ctx: WorkspaceContext,
+  row: T | undefined,
+  what: string,
+): T {
+  const { member } = ctx.caller;
+  if (!row || !canRead(member, row.path, row.extra_perms)) {
+    throw new NotFound(`${what} in workspace ${member.workspace_id}`);
+  }
+  return row;
+}
+
+export function requireWrite(
+  ctx: WorkspaceContext,
+  path: string,
+  extra_perms: AppRow["extra_perms"] = {},
+): void {
+  if (!canWrite(ctx.caller.member, path, extra_perms)) {
+    throw new Forbidden(`${ctx.username} may not write to ${path}`);
+  }
+}

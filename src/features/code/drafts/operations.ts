@@ -1,0 +1,46 @@
+import { z } from "zod";
+import { BadRequest } from "../../../lib/errors.ts";
+import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import * as service from "./service.ts";
+
+const base = "/w/{workspace}/drafts" as const;
+
+const Kind = z.enum(["script", "flow", "app"]);
+
+const draft = z
+  .unknown()
+  .refine((value) => value !== undefined && value !== null, "is missing: give the draft");
+
+const createDraft = operation({
+  name: "createDraft",
+  method: "POST",
+  path: `${base}/create`,
+  access: "author",
+  summary: "Keep a draft of a script, a flow or an app",
+  body: z.object({ path: z.string(), typ: Kind, value: draft }),
+  responds: responds.created("confirmation"),
+  audit: { operation: "drafts.create", action_kind: "Create" },
+  run: async (ctx, { body: { path, typ, value } }) => {
+    await service.saveDraft(ctx, { kind: typ, path, value });
+    return `draft of ${typ} ${path} created`;
+  },
+});
+
+const deleteDraft = operation({
+  name: "deleteDraft",
+  method: "DELETE",
+  path: `${base}/delete/{kind}/{path}`,
+  access: "author",
+  summary: "Delete a draft",
+  responds: responds.text("confirmation"),
+  audit: { operation: "drafts.delete", action_kind: "Delete" },
+  run: async (ctx, { kind, path }) => {
+    const known = Kind.safeParse(kind);
+    if (!known.success)
+      throw new BadRequest(`"${kind}" has no drafts: use one of ${Kind.options.join(", ")}`);
+    await service.deleteDraft(ctx, { kind: known.data, path });
+    return `draft of ${kind} ${path} deleted`;
+  },
+});
+
+export const draftOperations: Operation[] = [createDraft, deleteDraft];

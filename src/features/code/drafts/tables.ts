@@ -1,0 +1,17 @@
+import { kit } from "../../../database/kit.ts";
+
+const { table, text, timestamp, json, primaryKey } = kit;
+
+/** What somebody was about to deploy, one a path and kind. */
+export const drafts = table(
+  "drafts",
+  {
+    workspace_id: text("workspace_id").notNull(),
+    kind: text("kind").$type<"script" | "flow" | "app">().notNull(),
+    path: text("path").notNull(),
+    value: json<unknown>("value").notNull(),
+    created_by: text("created_by").notNull(),
+    created_at: timestamp("created_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.workspace_id, t.kind, t.path] })],
+);

@@ -1,0 +1,64 @@
+/** The records of flows as they stand on the wire. */
+import { z } from "zod";
+import { moment, optional } from "../../../platform/http/operation.ts";
+import { FlowValue } from "./value/open-flow.ts";
+
+/** OpenFlow, with what is said of a flow beside it. */
+export const NewFlow = z.object({
+  path: z.string(),
+  summary: z.string().default(""),
+  description: z
+    .string()
+    .nullish()
+    .transform((text) => text ?? ""),
+  value: FlowValue,
+  schema: optional(z.record(z.string(), z.unknown())),
+  tag: optional(z.string()),
+  priority: optional(z.number().int().min(0).max(100)),
+  timeout: optional(z.number().int().min(0)),
+  ws_error_handler_muted: optional(z.boolean()),
+  dedicated_worker: optional(z.boolean()),
+  visible_to_runner_only: optional(z.boolean()),
+  on_behalf_of_email: optional(z.string()),
+  draft_only: optional(z.boolean()),
+  deployment_message: optional(z.string()),
+});
+export type NewFlow = z.output<typeof NewFlow>;
+
+/** What lists hold: a flow without its steps. */
+export const FlowSummary = z.object({
+  workspace_id: z.string(),
+  path: z.string(),
+  summary: z.string(),
+  description: z.string().optional(),
+  /** The newest version: the number of `fv/`. */
+  version_id: z.number(),
+  edited_by: z.string(),
+  edited_at: moment,
+  archived: z.boolean(),
+  extra_perms: z.record(z.string(), z.boolean()),
+  starred: z.boolean(),
+  draft_only: z.boolean(),
+  has_draft: z.boolean().optional(),
+  tag: z.string().nullish(),
+  priority: z.number().nullish(),
+  timeout: z.number().nullish(),
+  ws_error_handler_muted: z.boolean(),
+  dedicated_worker: z.boolean(),
+  visible_to_runner_only: z.boolean(),
+  on_behalf_of_email: z.string().nullish(),
+  deployment_msg: z.string().nullish(),
+  has_deploy_errors: z.boolean().optional(),
+});
+
+export const FlowRecord = FlowSummary.omit({
+  has_draft: true,
+  deployment_msg: true,
+  has_deploy_errors: true,
+}).extend({ value: FlowValue, schema: z.unknown() });
+
+export const FlowVersionRecord = z.object({
+  id: z.number(),
+  created_at: moment,
+  deployment_msg: z.string().nullish(),
+});

@@ -1,0 +1,122 @@
+import { kit, sql } from "../../../database/kit.ts";
+import type { PinnedImport } from "../scripts/tables.ts";
+import type { StoredFlow } from "./value/tree.ts";
+
+const { table, text, integer, boolean, timestamp, json, serial, index, primaryKey } = kit;
+
+/** One row a path: what does not change from version to version, and which version runs. */
+export const flows = table(
+  "flows",
+  {
+    workspace_id: text("workspace_id").notNull(),
+    path: text("path").notNull(),
+    /** The newest version. */
+    version: integer("version").notNull(),
+    /** The newest version whose scripts are locked: what the path runs. Null while there is none. */
+    ready_version: integer("ready_version"),
+    summary: text("summary").notNull(),
+    description: text("description").notNull(),
+    tag: text("tag"),
+    priority: integer("priority"),
+    timeout: integer("timeout"),
+    ws_error_handler_muted: boolean("ws_error_handler_muted").notNull(),
+    dedicated_worker: boolean("dedicated_worker").notNull(),
+    visible_to_runner_only: boolean("visible_to_runner_only").notNull(),
+    on_behalf_of_email: text("on_behalf_of_email"),
+    draft_only: boolean("draft_only").notNull(),
+    archived: boolean("archived").notNull(),
+    edited_by: text("edited_by").notNull(),
+    edited_at: timestamp("edited_at").notNull(),
+    extra_perms: json<Record<string, boolean>>("extra_perms").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.workspace_id, t.path] })],
+);
+
+/** One row a version. Its steps never change; the locks of its scripts are filled in once. */
+export const flowVersions = table(
+  "flow_versions",
+  {
+    /** Counts up over the whole instance: the number of `fv/`. */
+    id: serial("id"),
+    workspace_id: text("workspace_id").notNull(),
+    path: text("path").notNull(),
+    value: json<StoredFlow>("value").notNull(),
+    schema: json<unknown>("schema"),
+    created_by: text("created_by").notNull(),
+    created_at: timestamp("created_at").notNull(),
+    deployment_msg: text("deployment_msg"),
+    /** False while the dependencies of its scripts are being resolved, or could not be. */
+    ready: boolean("ready").notNull(),
+    lock_error_logs: text("lock_error_logs"),
+    /** The scripts that its inline scripts import; null for none. */
+    imports: json<PinnedImport[]>("imports"),
+    /** The job that resolves them. */
+    lock_job: text("lock_job"),
+  },
+  (t) => [index("flow_versions_by_path").on(t.workspace_id, t.path, t.id)],
+);
+
+/**
+ * One row a list of modules that runs: a flow, or an iteration or branch of one, each with a job of its own. State is
+ * the engine's, written whole at each transition.
+ */
+export const flowFrames = table(
+  "flow_frames",
+  {
+    job_id: text("job_id").primaryKey(),
+    /** The outermost flow's job: itself, or an ancestor. */
+    root_job: text("root_job").notNull(),
+    state: json<unknown>("state").notNull(),
+    /** On the outermost row, raised by each transition of any frame below: the later of two at once gives way. */
+    version: integer("version").notNull(),
+    /** When it goes on by itself. */
+    wake_at: timestamp("wake_at"),
+  },
+  (t) => [
+    index("flow_frames_by_root").on(t.root_job),
+    index("flow_frames_wake").on(t.wake_at).where(sql`wake_at IS NOT NULL`),
+  ],
+);
+
+/** What a loop goes over, written once. */
+export const flowItems = table(
+  "flow_items",
+  {
+    job_id: text("job_id").notNull(),
+    module_id: text("module_id").notNull(),
+    items: json<unknown[]>("items").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.job_id, t.module_id] })],
+);
+
+/** Approvals, by the job of the step that asks for them. */
+export const flowResumes = table(
+  "flow_resumes",
+  {
+    job_id: text("job_id").notNull(),
+    resume_id: integer("resume_id").notNull(),
+    /** The frame that waits. */
+    frame_id: text("frame_id").notNull(),
+    value: json<unknown>("value"),
+    approver: text("approver"),
+    approved: boolean("approved").notNull(),
+    created_at: timestamp("created_at").notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.job_id, t.resume_id] }), index("flow_resumes_by_frame").on(t.frame_id)],
+);
+
+/** Values that scripts of a run keep for each other. */
+export const flowUserStates = table(
+  "flow_user_states",
+  {
+    job_id: text("job_id").notNull(),
+    key: text("key").notNull(),
+    value: json<unknown>("value"),
+  },
+  (t) => [primaryKey({ columns: [t.job_id, t.key] })],
+);
+
+export type Flow = typeof flows.$inferSelect;
+export type FlowVersion = typeof flowVersions.$inferSelect;
+export type FlowFrame = typeof flowFrames.$inferSelect;
+export type FlowResume = typeof flowResumes.$inferSelect;

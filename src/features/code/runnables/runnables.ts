@@ -1,0 +1,120 @@
+/** Everything the caller can run, in all its workspaces. */
+import { and, asc, eq, inArray } from "drizzle-orm";
+import { z } from "zod";
+import { canRead } from "../../../platform/access/permissions.ts";
+import type { App, UserContext } from "../../../platform/app/context.ts";
+import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import { workspacesOf } from "../../lifecycle/workspaces/service.ts";
+import { resolveMember } from "../../tenancy/people/members.ts";
+import { flows, flowVersions } from "../flows/tables.ts";
+import { scripts } from "../scripts/tables.ts";
+
+const Runnable = z
+  .object({
+    workspace: z.string(),
+    path: z.string(),
+    kind: z.enum(["script", "flow"]),
+    summary: z.string(),
+    description: z.string().optional(),
+    schema: z.unknown(),
+    /** Below the API's base. */
+    endpoint_async: z.string(),
+    endpoint_sync: z.string(),
+    endpoint_ai_sync: z.string(),
+    /** The same by the name of existing clients. */
+    endpoint_openai_sync: z.string(),
+  })
+  .meta({ id: "Runnable" });
+
+type Runnable = z.input<typeof Runnable>;
+
+export type FoundRunnable = Pick<Runnable, "workspace" | "path" | "kind" | "summary" | "description"> & {
+  schema: unknown;
+  extra_perms: Record<string, boolean>;
+  /** It runs for requests that are signed as it says. */
+  is_signed: boolean;
+};
+
+async function runnablesOf(ctx: UserContext): Promise<Runnable[]> {
+  const { app, caller } = ctx;
+  const bound = caller.identity.token?.workspace_id;
+  const ids = (await workspacesOf(ctx)).map(({ id }) => id).filter((id) => !bound || id === bound);
+  if (ids.length === 0) return [];
+  const found: Runnable[] = [];
+  for (const { extra_perms, is_signed: _, ...runnable } of await runnablesIn(app, ids)) {
+    const { workspace, path, kind } = runnable;
+    const member = await resolveMember(app, caller.identity, workspace);
+    if (!member || member.disabled || !canRead(member, path, extra_perms)) continue;
+    const target = `${kind === "flow" ? "f" : "p"}/${path}`;
+    found.push({
+      ...runnable,
+      endpoint_async: `/w/${workspace}/jobs/run/${target}`,
+      endpoint_sync: `/w/${workspace}/jobs/run_wait_result/${target}`,
+      endpoint_ai_sync: `/w/${workspace}/jobs/ai_sync/${target}`,
+      endpoint_openai_sync: `/w/${workspace}/jobs/openai_sync/${target}`,
+    });
+  }
+  return found;
+}
+
+/** All that can be run in the workspaces, whoever may. */
+export async function runnablesIn(app: App, workspaces: string[]): Promise<FoundRunnable[]> {
+  return [...(await liveScripts(app, workspaces)), ...(await liveFlows(app, workspaces))];
+}
+
+async function liveScripts(app: App, workspaces: string[]): Promise<FoundRunnable[]> {
+  const live = and(eq(scripts.archived, false), eq(scripts.deleted, false), eq(scripts.ready, true));
+  const rows = await app.db.read
+    .select({
+      workspace: scripts.workspace_id,
+      path: scripts.path,
+      summary: scripts.summary,
+      description: scripts.description,
+      schema: scripts.schema,
+      no_main_func: scripts.no_main_func,
+      signature: scripts.signature,
+      extra_perms: scripts.extra_perms,
+    })
+    .from(scripts)
+    .where(and(inArray(scripts.workspace_id, workspaces), live))
+    .orderBy(asc(scripts.workspace_id), asc(scripts.path), asc(scripts.seq));
+  // Versions come in the order they were deployed: the last one of a path stands.
+  const newest = new Map(rows.map((row) => [`${row.workspace}\n${row.path}`, row]));
+  return [...newest.values()]
+    .filter((row) => !row.no_main_func)
+    .map(({ no_main_func: _, signature, ...row }) => ({
+      ...row,
+      kind: "script",
+      is_signed: signature !== null,
+    }));
+}
+
+async function liveFlows(app: App, workspaces: string[]): Promise<FoundRunnable[]> {
+  const rows = await app.db.read
+    .select({
+      workspace: flows.workspace_id,
+      path: flows.path,
+      summary: flows.summary,
+      description: flows.description,
+      schema: flowVersions.schema,
+      extra_perms: flows.extra_perms,
+    })
+    .from(flows)
+    .innerJoin(flowVersions, eq(flowVersions.id, flows.ready_version))
+    .where(and(inArray(flows.workspace_id, workspaces), eq(flows.archived, false)))
+    .orderBy(asc(flows.workspace_id), asc(flows.path));
+  return rows.map((row) => ({ ...row, kind: "flow", is_signed: false }));
+}
+
+export const listAllRunnables = operation({
+  name: "listAllRunnables",
+  method: "GET",
+  path: "/users/all_runnables",
+  access: "user",
+  bound: true,
+  summary: "List the scripts and flows the caller can run, in all its workspaces, with their webhooks",
+  responds: responds.json(z.array(Runnable)),
+  run: (ctx) => runnablesOf(ctx),
+});
+
+export const runnableOperations: Operation[] = [listAllRunnables];

@@ -1,0 +1,84 @@
+/** The source of scripts, as plain text. */
+
+import { runtimeOf } from "../../../engines/languages/languages.ts";
+import { Unauthorized } from "../../../lib/errors.ts";
+import type { WorkspaceContext } from "../../../platform/app/context.ts";
+import { authorize } from "../../../platform/http/execute.ts";
+import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import { resolveMember } from "../../tenancy/people/members.ts";
+import { checkScopes } from "../../tenancy/tokens/scopes.ts";
+import { resolveToken } from "../../tenancy/tokens/service.ts";
+import * as service from "./service.ts";
+import type { Script } from "./tables.ts";
+
+const base = "/w/{workspace}/scripts" as const;
+
+/** The file extension of a language, which a raw path may end in. */
+const EXTENSIONS = /\.(ts|js|sh|py)$/;
+
+export const getRawScriptByPath = operation({
+  name: "getRawScriptByPath",
+  method: "GET",
+  path: `${base}/raw/p/{path}`,
+  access: "member",
+  summary: "Read the source of the newest version",
+  responds: responds.text("the source"),
+  run: async (ctx, { path }) => (await service.getScriptByPath(ctx, path.replace(EXTENSIONS, ""))).content,
+});
+
+export const getRawScriptByHash = operation({
+  name: "getRawScriptByHash",
+  method: "GET",
+  path: `${base}/raw/h/{hash}`,
+  access: "member",
+  summary: "Read the source of one version",
+  responds: responds.text("the source"),
+  run: async (ctx, { hash }) => (await service.getScriptByHash(ctx, hash.replace(EXTENSIONS, ""))).content,
+});
+
+/** What the versions in a script's imports name is left out: `"x@1.2/y"` becomes `"x/y"`. */
+async function unpinned({ language, content }: Script): Promise<string> {
+  const runtime = runtimeOf(language);
+  if (runtime !== "bun" && runtime !== "nativets") return content;
+  const { rewriteImports } = await import("../../../engines/languages/typescript/imports.ts");
+  return rewriteImports(content);
+}
+
+const getRawUnpinnedScriptByPath = operation({
+  name: "getRawUnpinnedScriptByPath",
+  method: "GET",
+  path: `${base}/raw_unpinned/p/{path}`,
+  access: "member",
+  summary: "Read the source of the newest version, without the versions that its imports name",
+  responds: responds.text("the source"),
+  run: async (ctx, { path }) => unpinned(await service.getScriptByPath(ctx, path.replace(EXTENSIONS, ""))),
+});
+
+const getTokenedRawScript = operation({
+  name: "getTokenedRawScript",
+  method: "GET",
+  path: "/scripts_u/tokened_raw/{workspace}/{token}/{path}",
+  access: "anyone",
+  cookie: "ignored",
+  scope: false,
+  summary:
+    "Read the source of the newest version with a token that stands in the URL, for loaders of modules",
+  responds: responds.text("the source"),
+  run: async (ctx, { workspace, token, path }) => {
+    const identity = await resolveToken(ctx.app, token);
+    if (!identity) throw new Unauthorized("the token in the URL is not valid");
+    const script = path.replace(EXTENSIONS, "");
+    const hooks = { resolveMember, checkScopes };
+    const named = { workspace, path: script };
+    const caller = await authorize(ctx.app, hooks, getRawScriptByPath, identity, named);
+    const row = await service.getScriptByPath({ ...ctx, caller } as WorkspaceContext, script);
+    return row.content;
+  },
+});
+
+export const scriptRawOperations: Operation[] = [
+  getRawScriptByPath,
+  getRawScriptByHash,
+  getRawUnpinnedScriptByPath,
+  getTokenedRawScript,
+];

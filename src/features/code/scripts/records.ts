@@ -1,0 +1,125 @@
+/** The records of scripts as they stand on the wire. */
+import { z } from "zod";
+import { LANGUAGES } from "../../../engines/languages/languages.ts";
+import { moment, optional } from "../../../platform/http/operation.ts";
+import { isTimed, SIGNATURE_SCHEMES } from "../../runs/submit/signatures.ts";
+import { keepingOthers } from "../../tenancy/rights/unknown-fields.ts";
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** What every request to the script's webhooks must prove. */
+export const SignatureRule = z
+  .object({
+    scheme: z.enum(SIGNATURE_SCHEMES),
+    secret: z.string().min(1, "must be the path of the variable that holds the shared secret"),
+    header: optional(z.string().regex(HEADER_NAME, "must be the name of a header (RFC 9110 §5.1)")),
+    tolerance_s: optional(z.number().int().min(1)),
+  })
+  .superRefine(({ scheme, header, tolerance_s }, issues) => {
+    const refuse = (field: string, message: string) =>
+      issues.addIssue({ code: "custom", path: [field], message });
+    if (scheme === "hmac_sha256" && header === undefined) {
+      refuse("header", "hmac_sha256 needs the name of the header that carries the digest");
+    }
+    if (scheme !== "hmac_sha256" && header !== undefined) {
+      refuse("header", `${scheme} has a header of its own`);
+    }
+    if (tolerance_s !== undefined && !isTimed(scheme)) {
+      refuse("tolerance_s", `${scheme} signs no timestamp`);
+    }
+  });
+
+export const ScriptFields = z.object({
+  path: z.string(),
+  parent_hash: optional(z.string()),
+  summary: z.string().default(""),
+  description: z.string().default(""),
+  content: z.string(),
+  schema: optional(z.record(z.string(), z.unknown())),
+  language: z.enum(LANGUAGES, {
+    error: (issue) => `${JSON.stringify(issue.input)} is not offered; use one of ${LANGUAGES.join(", ")}`,
+  }),
+  kind: optional(z.enum(["script", "failure", "trigger", "command", "approval", "preprocessor"])),
+  is_template: optional(z.boolean()),
+  lock: optional(z.string().or(z.array(z.string()).transform((lines) => lines.join("\n")))),
+  tag: optional(z.string()),
+  envs: optional(z.array(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*=/, "must be KEY=value pairs"))),
+  concurrent_limit: optional(z.number().int().min(0)),
+  concurrency_time_window_s: optional(z.number().int().min(0)),
+  concurrency_key: optional(z.string()),
+  cache_ttl: optional(z.number().min(0)),
+  timeout: optional(z.number().int().min(0)),
+  priority: optional(z.number().int().min(0).max(100)),
+  delete_after_use: optional(z.boolean()),
+  dedicated_worker: optional(z.boolean()),
+  restart_unless_cancelled: optional(z.boolean()),
+  visible_to_runner_only: optional(z.boolean()),
+  ws_error_handler_muted: optional(z.boolean()),
+  isolation: optional(z.enum(["shared", "fresh"])),
+  memory_mb: optional(z.number().int().min(64, "must be 64 MB or more: the runtime itself takes about 40")),
+  no_main_func: optional(z.boolean()),
+  has_preprocessor: optional(z.boolean()),
+  signature: optional(SignatureRule),
+  on_behalf_of_email: optional(z.string()),
+  draft_only: optional(z.boolean()),
+  deployment_message: optional(z.string()),
+  codebase: optional(z.string()),
+});
+export const NewScript = keepingOthers(ScriptFields);
+/** With what runs in place of the content, where a client has bundled it. */
+export type NewScript = z.output<typeof NewScript> & { bundle?: string };
+
+const nullish = <T extends z.ZodType>(schema: T) => schema.nullish();
+
+export const ScriptRecord = z
+  .object({
+    workspace_id: z.string(),
+    hash: z.string(),
+    path: z.string(),
+    parent_hashes: z.array(z.string()),
+    summary: z.string(),
+    description: z.string(),
+    content: z.string(),
+    schema: z.unknown(),
+    language: z.enum(LANGUAGES),
+    kind: z.string(),
+    is_template: z.boolean(),
+    lock: nullish(z.string()),
+    lock_error_logs: nullish(z.string()),
+    imports: nullish(z.array(z.object({ path: z.string(), hash: z.string() }))),
+    tag: nullish(z.string()),
+    envs: z.array(z.string()),
+    concurrent_limit: nullish(z.number()),
+    concurrency_time_window_s: nullish(z.number()),
+    concurrency_key: nullish(z.string()),
+    cache_ttl: nullish(z.number()),
+    timeout: nullish(z.number()),
+    priority: nullish(z.number()),
+    delete_after_use: z.boolean(),
+    dedicated_worker: z.boolean(),
+    restart_unless_cancelled: z.boolean(),
+    visible_to_runner_only: z.boolean(),
+    ws_error_handler_muted: z.boolean(),
+    isolation: z.enum(["shared", "fresh"]),
+    memory_mb: nullish(z.number()),
+    no_main_func: z.boolean(),
+    has_preprocessor: z.boolean(),
+    signature: nullish(SignatureRule),
+    on_behalf_of_email: nullish(z.string()),
+    codebase: nullish(z.string()),
+    created_by: z.string(),
+    created_at: moment,
+    archived: z.boolean(),
+    deleted: z.boolean(),
+    draft_only: z.boolean(),
+    extra_perms: z.record(z.string(), z.boolean()),
+    starred: z.boolean(),
+  })
+  .meta({ id: "Script" });
+
+/** What lists hold: a script without its code and lock. */
+export const ScriptSummary = ScriptRecord.omit({ content: true, lock: true, lock_error_logs: true }).extend({
+  has_draft: z.boolean(),
+  deployment_msg: nullish(z.string()),
+  has_deploy_errors: z.boolean().optional(),
+});

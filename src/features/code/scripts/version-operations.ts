@@ -1,0 +1,170 @@
+/** The versions of scripts: their history and drafts, lists to search in, and their end. */
+import { and, asc, desc, eq } from "drizzle-orm";
+import { z } from "zod";
+import { NotFound } from "../../../lib/errors.ts";
+import { requireWrite } from "../../../platform/access/permissions.ts";
+import type { Member } from "../../../platform/app/context.ts";
+import {
+  type Operation,
+  operation,
+  optional,
+  optionalBody,
+  responds,
+} from "../../../platform/http/operation.ts";
+import { draftOf } from "../drafts/service.ts";
+import { toRecord } from "./operations.ts";
+import { isNewest, readableScripts } from "./readable.ts";
+import { ScriptRecord } from "./records.ts";
+import { deleteByHash, deleteByPath } from "./removal.ts";
+import * as service from "./service.ts";
+import { scripts } from "./tables.ts";
+
+const base = "/w/{workspace}/scripts" as const;
+
+const HistoryEntry = z.object({ script_hash: z.string(), deployment_msg: z.string().nullish() });
+
+export const getScriptHistory = operation({
+  name: "getScriptHistory",
+  method: "GET",
+  path: `${base}/history/p/{path}`,
+  access: "member",
+  summary: "List the versions of a script, newest first",
+  responds: responds.json(z.array(HistoryEntry)),
+  run: async (ctx, { workspace, path }) => {
+    await service.getScriptByPath(ctx, path);
+    const rows = await ctx.app.db.read
+      .select({ script_hash: scripts.hash, deployment_msg: scripts.deployment_message })
+      .from(scripts)
+      .where(and(eq(scripts.workspace_id, workspace), eq(scripts.path, path), eq(scripts.deleted, false)))
+      .orderBy(desc(scripts.seq));
+    return rows;
+  },
+});
+
+const getScriptLatestVersion = operation({
+  name: "getScriptLatestVersion",
+  method: "GET",
+  path: `${base}/get_latest_version/{path}`,
+  access: "member",
+  summary: "Say which version of a script is the newest",
+  responds: responds.json(HistoryEntry),
+  run: async (ctx, { path }) => {
+    const { hash, deployment_message } = await service.getScriptByPath(ctx, path);
+    return { script_hash: hash, deployment_msg: deployment_message };
+  },
+});
+
+const updateScriptHistory = operation({
+  name: "updateScriptHistory",
+  method: "POST",
+  path: `${base}/history_update/h/{hash}/p/{path}`,
+  access: "author",
+  summary: "Say in the history what a version changed",
+  body: optionalBody(z.object({ deployment_msg: optional(z.string()) })),
+  responds: responds.text("confirmation"),
+  audit: { operation: "scripts.update", action_kind: "Update" },
+  run: async (ctx, { workspace, hash, path, body }) => {
+    const row = await service.getScriptByHash(ctx, hash);
+    if (row.path !== path) throw new NotFound(`script with hash ${hash} in workspace ${workspace}`);
+    requireWrite(ctx.caller.member, path, row.extra_perms);
+    await ctx.write({ resource: path, parameters: { hash } }, (tx) =>
+      tx
+        .update(scripts)
+        .set({ deployment_message: body.deployment_msg ?? null })
+        .where(and(eq(scripts.workspace_id, workspace), eq(scripts.hash, hash))),
+    );
+    return `version ${hash} of script ${path} updated`;
+  },
+});
+
+const getScriptByPathWithDraft = operation({
+  name: "getScriptByPathWithDraft",
+  method: "GET",
+  path: `${base}/get/draft/{path}`,
+  access: "member",
+  summary: "Read the newest version of a script, with the draft that is kept beside it",
+  responds: responds.json(ScriptRecord.extend({ draft: z.unknown().optional() })),
+  run: async (ctx, { workspace, path }) => ({
+    ...toRecord(await service.getScriptByPath(ctx, path)),
+    draft: await draftOf(ctx.app.db.read, { workspace_id: workspace, kind: "script", path }),
+  }),
+});
+
+/** The newest version of each script that is live and that the caller may read. */
+const newestFor = (member: Member) =>
+  and(
+    eq(scripts.workspace_id, member.workspace_id),
+    eq(scripts.archived, false),
+    eq(scripts.deleted, false),
+    eq(scripts.draft_only, false),
+    isNewest,
+    readableScripts(member),
+  );
+
+const listScriptPaths = operation({
+  name: "listScriptPaths",
+  method: "GET",
+  path: `${base}/list_paths`,
+  access: "member",
+  summary: "List the paths of scripts",
+  responds: responds.json(z.array(z.string())),
+  run: async ({ app, caller }) => {
+    const rows = await app.db.read
+      .select({ path: scripts.path })
+      .from(scripts)
+      .where(newestFor(caller.member))
+      .orderBy(asc(scripts.path));
+    return rows.map(({ path }) => path);
+  },
+});
+
+const listSearchScript = operation({
+  name: "listSearchScript",
+  method: "GET",
+  path: `${base}/list_search`,
+  access: "member",
+  summary: "List scripts with their source, to be searched in",
+  responds: responds.json(z.array(z.object({ path: z.string(), content: z.string() }))),
+  run: ({ app, caller }) =>
+    app.db.read
+      .select({ path: scripts.path, content: scripts.content })
+      .from(scripts)
+      .where(newestFor(caller.member))
+      .orderBy(asc(scripts.path)),
+});
+
+const deleteScriptByPath = operation({
+  name: "deleteScriptByPath",
+  method: "POST",
+  path: `${base}/delete/p/{path}`,
+  access: "author",
+  summary: "Delete a script with all its versions, which is for admins; a draft for who may manage it, too",
+  responds: responds.json(z.string(), "the path"),
+  audit: { operation: "scripts.delete", action_kind: "Delete" },
+  run: async (ctx, { path }) => {
+    await deleteByPath(ctx, path);
+    return path;
+  },
+});
+
+const deleteScriptByHash = operation({
+  name: "deleteScriptByHash",
+  method: "POST",
+  path: `${base}/delete/h/{hash}`,
+  access: "author",
+  summary: "Wipe the source of one version, which is for admins: that it was there stays",
+  responds: responds.json(ScriptRecord),
+  audit: { operation: "scripts.delete", action_kind: "Delete" },
+  run: async (ctx, { hash }) => toRecord(await deleteByHash(ctx, hash)),
+});
+
+export const scriptVersionOperations: Operation[] = [
+  getScriptHistory,
+  getScriptLatestVersion,
+  updateScriptHistory,
+  getScriptByPathWithDraft,
+  listScriptPaths,
+  listSearchScript,
+  deleteScriptByPath,
+  deleteScriptByHash,
+];

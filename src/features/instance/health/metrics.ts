@@ -1,0 +1,172 @@
+/**
+ * The figures of this process in the text format of Prometheus. They are counted where things happen as plain numbers
+ * (src/lib/logging/meters.ts), and written down when somebody asks.
+ */
+import { readdir } from "node:fs/promises";
+import { count, lte, type SQL, sql } from "drizzle-orm";
+import { perApp } from "../../../lib/async/per-app.ts";
+import { withinMs } from "../../../lib/async/sleep.ts";
+import { EXPOSITION_TYPE, type Figure, type Metric, toExposition } from "../../../lib/logging/exposition.ts";
+import type { Histogram } from "../../../lib/logging/meters.ts";
+import { VERSION } from "../../../lib/version.ts";
+import type { App } from "../../../platform/app/context.ts";
+import { dueBy, QUEUED, RUNNING } from "../../runs/api/lists/filters.ts";
+import { openStreams } from "../../runs/follow/job-feed.ts";
+import { waitingCalls } from "../../runs/submit/wait.ts";
+import { countUnmade } from "../../signals/webhooks/outbox.ts";
+import { webhookDeliveries } from "../../signals/webhooks/tables.ts";
+import { schedules } from "../../triggers/schedules/tables.ts";
+
+type Read = () => Figure[] | Promise<Figure[]>;
+type Define = (type: Metric["type"], name: string, help: string, read: Read) => void;
+
+/** A figure that takes longer is left out. */
+const PATIENCE_MS = 3_000;
+const late = () => new Error("the database does not answer");
+
+type Defined = Omit<Metric, "figures"> & { read: Read };
+
+const definedOf = perApp<App, Defined[]>((app) => {
+  const defined: Defined[] = [];
+  const define: Define = (type, name, help, read) => defined.push({ type, name, help, read });
+  ofRequests(app, define);
+  ofJobs(app, define);
+  ofOutside(app, define);
+  ofDatabase(app, define);
+  ofProcess(define);
+  return defined;
+});
+
+/** All figures, and the media type they are written in. */
+export async function metricsText(app: App): Promise<{ text: string; type: string }> {
+  const metrics = await Promise.all(
+    definedOf(app).map(async ({ read, ...metric }) => ({ ...metric, figures: await answered(read) })),
+  );
+  return { text: toExposition(metrics), type: EXPOSITION_TYPE };
+}
+
+/** What only the database knows is left out while it does not answer: all else is told. */
+function answered(read: Read): Promise<Figure[]> {
+  return withinMs(PATIENCE_MS, (async () => read())(), late).catch(() => []);
+}
+
+function ofRequests({ meters }: App, define: Define): void {
+  define("counter", "svc_http_requests_total", "Requests answered, by route template and status", () =>
+    meters
+      .answers()
+      .flatMap(({ method, route, statuses }) =>
+        [...statuses].map(([status, value]) => ({ value, labels: { method, route, status } })),
+      ),
+  );
+  define("counter", "svc_http_refused_total", "Callers turned away: too often, or with bad credentials", () =>
+    Object.entries(meters.refused).map(([reason, value]) => ({ value, labels: { reason } })),
+  );
+}
+
+function ofJobs(app: App, define: Define): void {
+  const { meters, runner } = app;
+  define("gauge", "svc_jobs", "Jobs of the instance that have not ended, by state", async () => {
+    const [due, queued, running] = await Promise.all(
+      [dueBy(app.clock()), QUEUED, RUNNING].map(({ ids }) => sizeOf(app, ids)),
+    );
+    return [
+      { value: due!, labels: { state: "queued" } },
+      { value: queued! - due!, labels: { state: "scheduled" } },
+      { value: running!, labels: { state: "running" } },
+    ];
+  });
+  define("counter", "svc_jobs_finished_total", "Jobs that ended here since the start, by status", () =>
+    [...meters.finished].map(([status, value]) => ({ value, labels: { status } })),
+  );
+  const wait = "svc_job_queue_wait_seconds";
+  define("histogram", wait, "From when a job was due to its start here", () =>
+    linesOf(wait, meters.queueWait),
+  );
+  const run = "svc_job_run_seconds";
+  define("histogram", run, "From a job's start to its end", () => linesOf(run, meters.runTime));
+  define("gauge", "svc_pool_processes", "Script processes, by what they do", () => {
+    const { running, idle, blank } = runner.stats();
+    return [
+      { value: running, labels: { state: "busy" } },
+      { value: idle, labels: { state: "warm" } },
+      { value: blank, labels: { state: "blank" } },
+    ];
+  });
+  define("counter", "svc_pool_started_total", "Script processes started", () => [
+    { value: runner.stats().started_total },
+  ]);
+  define("gauge", "svc_waiting", "Callers who wait for a job, by how", () => [
+    { value: waitingCalls(app), labels: { kind: "call" } },
+    { value: openStreams(app), labels: { kind: "stream" } },
+  ]);
+}
+
+function ofOutside(app: App, define: Define): void {
+  const { read } = app.db;
+  define("gauge", "svc_webhook_deliveries_pending", "Deliveries to webhooks that are not done", async () => {
+    const [row] = await read
+      .select({ value: count() })
+      .from(webhookDeliveries)
+      .where(sql`${webhookDeliveries.state} = 'pending'`);
+    return [{ value: Number(row?.value ?? 0) + (await countUnmade(read)) }];
+  });
+  define("gauge", "svc_schedules_due", "Schedules whose next run is due and has not begun", async () => {
+    const due = lte(schedules.next_at, app.clock());
+    const [row] = await read.select({ value: count() }).from(schedules).where(due);
+    return [{ value: Number(row?.value ?? 0) }];
+  });
+}
+
+function ofDatabase({ db }: App, define: Define): void {
+  define("counter", "svc_database_commits_total", "Commits", () => [{ value: db.stats().commits }]);
+  define("counter", "svc_database_writes_total", "Transactions, of which one commit takes many", () => [
+    { value: db.stats().writes },
+  ]);
+  const batch = "svc_database_commit_batch_size";
+  define("histogram", batch, "Transactions in one commit", () => linesOf(batch, db.stats().batch));
+  define("gauge", "svc_database_broken", "1: nothing is stored until a restart", () => [
+    { value: db.stats().broken ? 1 : 0 },
+  ]);
+  const time = "svc_database_commit_seconds";
+  define("histogram", time, "Time of one commit, flush included", () => linesOf(time, db.stats().seconds));
+}
+
+function ofProcess(define: Define): void {
+  define("gauge", "svc_info", "This executable", () => [{ value: 1, labels: { version: VERSION } }]);
+  define("gauge", "process_resident_memory_bytes", "Resident memory, script processes not included", () => [
+    { value: process.memoryUsage.rss() },
+  ]);
+  define("gauge", "process_heap_bytes", "Heap in use", () => [{ value: process.memoryUsage().heapUsed }]);
+  define("counter", "process_cpu_seconds_total", "Processor time", () => {
+    const { user, system } = process.cpuUsage();
+    return [{ value: (user + system) / 1_000_000 }];
+  });
+  const started = Date.now() / 1000 - process.uptime();
+  define("gauge", "process_start_time_seconds", "Start, in seconds since 1970", () => [{ value: started }]);
+  define("gauge", "process_open_fds", "Open files and connections", async () => {
+    const open = await readdir("/proc/self/fd").catch(() => undefined);
+    return open ? [{ value: open.length }] : [];
+  });
+}
+
+/** Entries of an index alone. */
+async function sizeOf(app: App, ids: SQL): Promise<number> {
+  const [row] = await app.db.read.rows<{ size: number }>(
+    sql`SELECT count(*) AS size FROM (${ids}) AS entries`,
+  );
+  return Number(row?.size ?? 0);
+}
+
+/** Prometheus counts in each bucket what is smaller too. */
+function linesOf(name: string, { bounds, counts, sum }: Histogram): Figure[] {
+  let below = 0;
+  const buckets = counts.map((count, at) => {
+    below += count;
+    return { metricName: `${name}_bucket`, value: below, labels: { le: bounds[at] ?? "+Inf" } };
+  });
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, value: sum },
+    { metricName: `${name}_count`, value: below },
+  ];
+}

@@ -1,0 +1,104 @@
+import { z } from "zod";
+import { BadRequest } from "../../../lib/errors.ts";
+import type { App } from "../../../platform/app/context.ts";
+import { moment, type Operation, operation, optional, responds } from "../../../platform/http/operation.ts";
+import { readLicense } from "../../tenancy/license/key.ts";
+import { checkLicenseKey, currentLicense, describeLicense, stateOf } from "../../tenancy/license/service.ts";
+import { latestAttempt, renew } from "./renewal.ts";
+
+export const getLicenseId = operation({
+  name: "getLicenseId",
+  method: "GET",
+  path: "/ee_license",
+  access: "user",
+  bound: true,
+  scope: false,
+  summary: "Read the id of the licence; empty without one that holds",
+  responds: responds.text("licence id or empty"),
+  run: async ({ app }) => {
+    const { license } = await currentLicense(app);
+    return license && stateOf(license, app.clock()) !== "over" ? license.id : "";
+  },
+});
+
+export const testLicenseKey = operation({
+  name: "testLicenseKey",
+  method: "POST",
+  path: "/settings/test_license_key",
+  access: "superAdmin",
+  summary: "Say whether a licence holds here, without setting it",
+  body: z.object({ license_key: z.string() }),
+  responds: responds.text("whose it is and for how long"),
+  audit: { operation: "license.test", action_kind: "Execute" },
+  run: async (ctx, { body }) => {
+    const license = await checkLicenseKey(ctx.app, body.license_key);
+    await ctx.write({ resource: license.id }, async () => {});
+    return describeLicense(license, ctx.app.clock());
+  },
+});
+
+const OtherKey = z.object({
+  /** Another licence than the one that is set. */
+  license_key: optional(z.string().min(1)),
+});
+
+/** @throws BadRequest when none is given and none is set */
+function chosen(app: App, given: string | undefined): string {
+  const key = given ?? app.settings.get("license_key");
+  if (key === undefined) throw new BadRequest("no licence is set, and none is given as `license_key`");
+  return key;
+}
+
+export const renewLicenseKey = operation({
+  name: "renewLicenseKey",
+  method: "POST",
+  path: "/settings/renew_license_key",
+  access: "superAdmin",
+  summary: "Ask for the next licence where the present one is renewed, and set it",
+  query: OtherKey,
+  responds: responds.text("whose it is and for how long"),
+  audit: { operation: "license.renew", action_kind: "Update" },
+  run: async (ctx, { query }) => {
+    const { app } = ctx;
+    const license = await renew(app, chosen(app, query.license_key), ctx.caller.identity.email, (store) =>
+      ctx.write({ resource: "license_key" }, store),
+    );
+    return describeLicense(license, app.clock());
+  },
+});
+
+export const getLatestKeyRenewalAttempt = operation({
+  name: "getLatestKeyRenewalAttempt",
+  method: "GET",
+  path: "/settings/latest_key_renewal_attempt",
+  access: "superAdmin",
+  summary: "Read when the licence was last to be renewed, and how that went; null when it never was",
+  responds: responds.json(z.object({ result: z.string(), attempted_at: moment }).nullable()),
+  run: async (ctx) => (await latestAttempt(ctx.app)) ?? null,
+});
+
+export const createCustomerPortalSession = operation({
+  name: "createCustomerPortalSession",
+  method: "POST",
+  path: "/settings/customer_portal",
+  access: "superAdmin",
+  summary: "Read where the customer manages the licence",
+  query: OtherKey,
+  responds: responds.text("URL"),
+  audit: { operation: "license.customer_portal", action_kind: "Execute" },
+  run: async (ctx, { query }) => {
+    const { app } = ctx;
+    const license = await readLicense(chosen(app, query.license_key), app.settings.get("license_public_key"));
+    if (!license.portal_url) throw new BadRequest(`licence ${license.id} names no customer portal`);
+    await ctx.write({ resource: license.id }, async () => {});
+    return license.portal_url;
+  },
+});
+
+export const licenseOperations: Operation[] = [
+  getLicenseId,
+  testLicenseKey,
+  renewLicenseKey,
+  getLatestKeyRenewalAttempt,
+  createCustomerPortalSession,
+];

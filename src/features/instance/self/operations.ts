@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { INTERFACE_VERSION, refuseStrangers } from "../../../platform/http/openapi/openapi.ts";
+import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import { compareWithNewest } from "./latest-release.ts";
+
+/** Clients decide by this what they may call, so it is the version of the interface, not of this program. */
+export const getVersion = operation({
+  name: "getVersion",
+  method: "GET",
+  path: "/version",
+  access: "anyone",
+  scope: false,
+  summary: "Read the version of the interface that the server speaks",
+  responds: responds.text("such as `CE v1.423.2`"),
+  run: (ctx) => {
+    refuseStrangers(ctx);
+    return `CE v${INTERFACE_VERSION}`;
+  },
+});
+
+export const getUpToDate = operation({
+  name: "getUpToDate",
+  method: "GET",
+  path: "/uptodate",
+  access: "user",
+  bound: true,
+  scope: false,
+  summary: "Say whether the server is up to date, which it knows where the setting newest_version_url leads",
+  responds: responds.text("`yes`, `Update: <version> -> <newest>`, or `unknown: ` and why"),
+  run: ({ app }) => compareWithNewest(app),
+});
+
+const listLogFiles = operation({
+  name: "listLogFiles",
+  method: "GET",
+  path: "/service_logs/list_files",
+  access: "devops",
+  summary: "List files of the server's own log: none, since it goes to the process's standard error",
+  responds: responds.json(z.array(z.unknown()).max(0)),
+  run: () => [],
+});
+
+export const instanceOperations: Operation[] = [getVersion, getUpToDate, listLogFiles];

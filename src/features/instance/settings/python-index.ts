@@ -1,0 +1,13 @@
+import type { PythonIndex } from "../../../engines/runner/packages/pip-client.ts";
+import type { App } from "../../../platform/app/context.ts";
+
+/** Where Python packages come from, as the instance's settings have it now. */
+export function pythonIndexOf(settings: App["settings"]): PythonIndex {
+  const list = (text: string | undefined) => (text ?? "").split(/[\s,]+/).filter((each) => each !== "");
+  return {
+    url: settings.get("pip_index_url"),
+    extra_urls: list(settings.get("pip_extra_index_url")),
+    trusted_hosts: list(settings.get("pip_trusted_host")),
+    wheels: settings.get("pip_find_links"),
+  };
+}

@@ -1,0 +1,109 @@
+/** Groups of workers: which jobs each takes. Existing clients call what a group is given its configuration. */
+import { z } from "zod";
+import { BadRequest } from "../../../lib/errors.ts";
+import { TAGS_KEY } from "../../../platform/cluster/group-tags.ts";
+import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import { configOf, listGroups, removeGroup, setGroup } from "./workers.ts";
+
+/** Configurations are kept by a name of which only the rest is the group's. */
+const PREFIX = "worker__";
+
+const GroupConfig = z
+  .looseObject({
+    [TAGS_KEY]: z.array(z.string().min(1)).nullish(),
+  })
+  .meta({ id: "WorkerGroupConfig" });
+
+const Config = z.object({ name: z.string(), config: GroupConfig.optional() });
+
+function groupOf(name: string): string {
+  if (/^worker__[\w-]{1,50}$/.test(name)) return name.slice(PREFIX.length);
+  throw new BadRequest(
+    `"${name}" is no configuration: it reads ${PREFIX} and the name of a group of workers`,
+  );
+}
+
+const listWorkerGroups = operation({
+  name: "listWorkerGroups",
+  method: "GET",
+  path: "/configs/list_worker_groups",
+  access: "user",
+  summary: "List the groups of workers that are given something, with what",
+  responds: responds.json(z.array(Config)),
+  run: async ({ app, caller }) => {
+    const { super_admin, devops } = caller.identity;
+    const groups = await listGroups(app);
+    return groups.map(({ name, config }) => (super_admin || devops ? { name, config } : { name }));
+  },
+});
+
+const listConfigs = operation({
+  name: "listConfigs",
+  method: "GET",
+  path: "/configs/list",
+  access: "devops",
+  summary: "List all configurations by their full names",
+  responds: responds.json(z.array(Config)),
+  run: async ({ app }) => {
+    const groups = await listGroups(app);
+    return groups.map(({ name, config }) => ({ name: PREFIX + name, config }));
+  },
+});
+
+const getConfig = operation({
+  name: "getConfig",
+  method: "GET",
+  path: "/configs/get/{name}",
+  access: "devops",
+  summary: "What a group of workers is given; null when nothing was said",
+  responds: responds.json(GroupConfig.nullable()),
+  run: ({ app }, { name }) => configOf(app, groupOf(name)),
+});
+
+const updateConfig = operation({
+  name: "updateConfig",
+  method: "POST",
+  path: "/configs/update/{name}",
+  access: "superAdmin",
+  audit: { operation: "worker_config.update", action_kind: "Update" },
+  summary: "Say what a group of workers is given; its workers follow at once",
+  body: GroupConfig,
+  responds: responds.text("what was done"),
+  run: async (ctx, { name, body }) => {
+    await setGroup(ctx, groupOf(name), { resource: name, config: body });
+    return `config ${name} updated`;
+  },
+});
+
+const deleteConfig = operation({
+  name: "deleteConfig",
+  method: "DELETE",
+  path: "/configs/update/{name}",
+  access: "superAdmin",
+  audit: { operation: "worker_config.delete", action_kind: "Delete" },
+  summary: "Give a group of workers nothing in particular: they take all jobs",
+  responds: responds.text("what was done"),
+  run: async (ctx, { name }) => {
+    await removeGroup(ctx, groupOf(name), name);
+    return `config ${name} deleted`;
+  },
+});
+
+const listAutoscalingEvents = operation({
+  name: "listAutoscalingEvents",
+  method: "GET",
+  path: "/configs/list_autoscaling_events/{name}",
+  access: "user",
+  summary: "List when a group of workers grew or shrank by itself: nothing here does",
+  responds: responds.json(z.array(z.unknown()).max(0)),
+  run: () => [],
+});
+
+export const workerGroupOperations: Operation[] = [
+  listWorkerGroups,
+  listConfigs,
+  getConfig,
+  updateConfig,
+  deleteConfig,
+  listAutoscalingEvents,
+];

@@ -1,0 +1,200 @@
+/** Who runs jobs, which jobs they take, and how many wait. */
+import { z } from "zod";
+import type { App } from "../../../platform/app/context.ts";
+import { presentWorkers } from "../../../platform/cluster/heartbeat.ts";
+import type { WorkerFacts } from "../../../platform/cluster/tables.ts";
+import {
+  moment,
+  type Operation,
+  operation,
+  paging,
+  responds,
+  toWindow,
+  wholeNumber,
+} from "../../../platform/http/operation.ts";
+import { DEFAULT_TAGS } from "../../runs/job/custom-tags.ts";
+import { waitingByTag } from "./workers.ts";
+
+/** A worker that has said nothing for this long counts as gone, where the caller does not say otherwise. */
+const PRESENT_S = 300;
+
+const WorkerPing = z
+  .object({
+    worker: z.string(),
+    worker_instance: z.string(),
+    worker_group: z.string(),
+    wm_version: z.string(),
+    ip: z.string(),
+    started_at: moment,
+    last_ping: z.number(),
+    jobs_executed: z.number(),
+    custom_tags: z.array(z.string()).optional(),
+    last_job_id: z.string().optional(),
+    last_job_workspace_id: z.string().optional(),
+    occupancy_rate: z.number(),
+    occupancy_rate_15s: z.number(),
+    occupancy_rate_5m: z.number(),
+    occupancy_rate_30m: z.number(),
+    vcpus: z.number(),
+    memory: z.number(),
+    memory_usage: z.number(),
+    wm_memory_usage: z.number(),
+    slots: z.number(),
+  })
+  .meta({ id: "WorkerPing" });
+
+/** @param isInsider whether it is for somebody who looks after the instance: where it is, and whose jobs it runs, is theirs */
+function toRecord(worker: WorkerFacts, now: Date, isInsider: boolean): z.input<typeof WorkerPing> {
+  const { occupancy, memory } = worker;
+  const last_job = isInsider && worker.last_job;
+  return {
+    worker: worker.name,
+    worker_instance: worker.instance,
+    worker_group: worker.worker_group,
+    wm_version: worker.version,
+    ip: isInsider ? worker.ip : "",
+    started_at: worker.started_at,
+    last_ping: Math.max(0, Math.round((now.getTime() - worker.last_ping.getTime()) / 1000)),
+    jobs_executed: worker.jobs_executed,
+    ...(worker.tags ? { custom_tags: worker.tags } : {}),
+    ...(last_job ? { last_job_id: last_job.id, last_job_workspace_id: last_job.workspace_id } : {}),
+    occupancy_rate: occupancy.last_15s,
+    occupancy_rate_15s: occupancy.last_15s,
+    occupancy_rate_5m: occupancy.last_5m,
+    occupancy_rate_30m: occupancy.last_30m,
+    vcpus: worker.vcpus,
+    memory: memory.total,
+    memory_usage: memory.used,
+    wm_memory_usage: memory.own,
+    slots: worker.slots,
+  };
+}
+
+const listWorkers = operation({
+  name: "listWorkers",
+  method: "GET",
+  path: "/workers/list",
+  access: "user",
+  summary: "List the processes that run jobs, the one heard of last first",
+  query: z.object({ ...paging, ping_since: wholeNumber.min(1).optional() }),
+  responds: responds.json(z.array(WorkerPing)),
+  run: async ({ app, caller: { identity } }, { query }) => {
+    const all = await presentWorkers(app, query.ping_since ?? PRESENT_S);
+    const now = app.clock();
+    const { offset, limit } = toWindow(query);
+    const isInsider = identity.super_admin || identity.devops;
+    return all.slice(offset, offset + limit).map((worker) => toRecord(worker, now, isInsider));
+  },
+});
+
+/** Whether some worker takes jobs of each tag. */
+async function takenBy(app: App, tags: string[]): Promise<Record<string, boolean>> {
+  const workers = await presentWorkers(app, PRESENT_S);
+  const isTaken = (tag: string) => workers.some((worker) => worker.tags?.includes(tag) ?? true);
+  return Object.fromEntries(tags.map((tag) => [tag, isTaken(tag)]));
+}
+
+const existsWorkerWithTag = operation({
+  name: "existsWorkerWithTag",
+  method: "GET",
+  path: "/workers/exists_worker_with_tag",
+  access: "user",
+  summary: "Whether some worker takes jobs of a tag",
+  query: z.object({ tag: z.string() }),
+  responds: responds.json(z.boolean()),
+  run: async ({ app }, { query: { tag } }) => (await takenBy(app, [tag]))[tag]!,
+});
+
+const existsWorkersWithTags = operation({
+  name: "existsWorkersWithTags",
+  method: "GET",
+  path: "/workers/exists_workers_with_tags",
+  access: "user",
+  summary: "Which of some tags are taken by some worker",
+  query: z.object({ tags: z.string() }),
+  responds: responds.json(z.record(z.string(), z.boolean())),
+  run: ({ app }, { query: { tags } }) =>
+    takenBy(
+      app,
+      tags.split(",").map((tag) => tag.trim()),
+    ),
+});
+
+const getCustomTags = operation({
+  name: "getCustomTags",
+  method: "GET",
+  path: "/workers/custom_tags",
+  access: "user",
+  bound: true,
+  summary: "Tags that jobs may have beside the languages' own",
+  responds: responds.json(z.array(z.string())),
+  run: ({ app }) => app.settings.get("custom_tags"),
+});
+
+const getDefaultTags = operation({
+  name: "getDefaultTags",
+  method: "GET",
+  path: "/workers/get_default_tags",
+  access: "user",
+  bound: true,
+  summary: "Tags that jobs have where nothing else is said",
+  responds: responds.json(z.array(z.string())),
+  run: () => [...DEFAULT_TAGS],
+});
+
+const isDefaultTagsPerWorkspace = operation({
+  name: "isDefaultTagsPerWorkspace",
+  method: "GET",
+  path: "/workers/is_default_tags_per_workspace",
+  access: "user",
+  bound: true,
+  summary: "Whether default tags carry the workspace's id",
+  responds: responds.json(z.boolean()),
+  run: ({ app }) => app.settings.get("default_tags_per_workspace") === true,
+});
+
+const getQueueCounts = operation({
+  name: "getCountsOfJobsWaitingPerTag",
+  method: "GET",
+  path: "/workers/queue_counts",
+  access: "devops",
+  summary: "Count the jobs that are due and wait for a worker, by tag",
+  responds: responds.json(z.record(z.string(), z.number())),
+  run: async (ctx) => {
+    return Object.fromEntries((await waitingByTag(ctx.app)).map(({ tag, count }) => [tag, count]));
+  },
+});
+
+const getQueueMetrics = operation({
+  name: "getQueueMetrics",
+  method: "GET",
+  path: "/workers/queue_metrics",
+  access: "devops",
+  summary: "How many jobs wait and for how many seconds, by tag, now",
+  responds: responds.json(
+    z.array(
+      z.object({ id: z.string(), values: z.array(z.object({ created_at: moment, value: z.number() })) }),
+    ),
+  ),
+  run: async (ctx) => {
+    const created_at = ctx.app.clock();
+    return (await waitingByTag(ctx.app)).flatMap(({ tag, count, since }) => [
+      { id: `queue_count_${tag}`, values: [{ created_at, value: count }] },
+      {
+        id: `queue_delay_${tag}`,
+        values: [{ created_at, value: (created_at.getTime() - since.getTime()) / 1000 }],
+      },
+    ]);
+  },
+});
+
+export const workerOperations: Operation[] = [
+  listWorkers,
+  existsWorkerWithTag,
+  existsWorkersWithTags,
+  getCustomTags,
+  getDefaultTags,
+  isDefaultTagsPerWorkspace,
+  getQueueCounts,
+  getQueueMetrics,
+];

@@ -1,0 +1,55 @@
+/** The key that seals a workspace's secrets, for those who move the workspace elsewhere or fear that it leaked. */
+import { z } from "zod";
+import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import { forgetFlows } from "../../code/flows/versions.ts";
+import { checkKey } from "../../tenancy/workspaces/key-text.ts";
+import { currentKey, keyChanged } from "../../tenancy/workspaces/secrets.ts";
+import { prepareExchange } from "./key-rotation.ts";
+
+const path = "/w/{workspace}/workspaces/encryption_key" as const;
+
+export const getEncryptionKey = operation({
+  name: "getWorkspaceEncryptionKey",
+  method: "GET",
+  path,
+  access: "admin",
+  summary: "Read the key that seals the workspace's secrets",
+  scope: { domain: "workspaces", action: "write" },
+  responds: responds.json(z.object({ key: z.string() })),
+  audit: { operation: "workspaces.get_encryption_key", action_kind: "Execute" },
+  run: (ctx, { workspace }) =>
+    ctx.write({ resource: workspace }, async (tx) => ({
+      key: (await currentKey(ctx.app, tx, workspace)).text,
+    })),
+});
+
+export const setEncryptionKey = operation({
+  name: "setWorkspaceEncryptionKey",
+  method: "POST",
+  path,
+  access: "admin",
+  summary: "Change the key, and re-encrypt every secret with it unless `skip_reencrypt` is set",
+  body: z.object({ new_key: z.string(), skip_reencrypt: z.boolean().nullish() }),
+  responds: responds.text("confirmation"),
+  audit: { operation: "workspaces.set_encryption_key", action_kind: "Update" },
+  run: async (ctx, { workspace, body }) => {
+    const { app } = ctx;
+    const reseal = !body.skip_reencrypt;
+    const exchange = await prepareExchange(app, workspace, { text: checkKey(body.new_key) }, { reseal });
+    const parameters = { skip_reencrypt: String(!reseal) };
+    const count = await ctx.write({ resource: workspace, parameters }, async (tx) => {
+      const sealed = await exchange.store(tx);
+      tx.afterCommit(() => {
+        keyChanged(app, workspace, exchange.key, { keep: reseal });
+        // What is remembered of them holds the old texts.
+        forgetFlows(app, workspace);
+      });
+      return sealed;
+    });
+    return reseal
+      ? `encryption key of workspace ${workspace} changed, and ${count} secrets re-encrypted`
+      : `encryption key of workspace ${workspace} changed; its secrets were left as they are`;
+  },
+});
+
+export const encryptionKeyOperations: Operation[] = [getEncryptionKey, setEncryptionKey];

@@ -1,0 +1,106 @@
+/** What a workspace begins with: the app operators see first, how scripts begin, what the chat command starts. */
+import { z } from "zod";
+import { BadRequest } from "../../../lib/errors.ts";
+import { alsoAt, type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import { findApp } from "../../code/apps/service.ts";
+import {
+  checkRunnable,
+  editSettings,
+  pathIn,
+  readSettings,
+  requireScript,
+} from "../../tenancy/workspaces/settings.ts";
+import { DefaultScripts } from "../../tenancy/workspaces/settings-records.ts";
+
+const base = "/w/{workspace}/workspaces" as const;
+const text = responds.text("confirmation");
+const edits = (name: string) => ({ operation: `workspaces.${name}`, action_kind: "Update" }) as const;
+
+export const editDefaultApp = operation({
+  name: "editWorkspaceDefaultApp",
+  method: "POST",
+  path: `${base}/edit_default_app`,
+  access: "admin",
+  summary: "Settle which app operators see first",
+  body: z.object({ default_app_path: z.string().nullish() }),
+  responds: text,
+  audit: edits("edit_default_app"),
+  run: async (ctx, { workspace, body }) => {
+    const default_app = body.default_app_path ? pathIn("default_app_path", body.default_app_path) : undefined;
+    if (default_app && !(await findApp(ctx.app.db.read, workspace, default_app))) {
+      throw new BadRequest(
+        `body field \`default_app_path\`: there is no app ${default_app} in workspace ${workspace}`,
+      );
+    }
+    await editSettings(ctx, { default_app }, { default_app_path: default_app ?? "" });
+    return `default app of workspace ${workspace} ${default_app ? `is ${default_app}` : "removed"}`;
+  },
+});
+
+export const getDefaultApp = operation({
+  name: "getWorkspaceDefaultApp",
+  method: "GET",
+  path: `${base}/default_app`,
+  access: "member",
+  summary: "Read which app operators see first",
+  responds: responds.json(z.object({ default_app_path: z.string().nullable() })),
+  run: async (ctx, { workspace }) => ({
+    default_app_path: (await readSettings(ctx.app.db.read, workspace)).default_app ?? null,
+  }),
+});
+
+export const editDefaultScripts = operation({
+  name: "editDefaultScripts",
+  method: "POST",
+  path: `${base}/default_scripts`,
+  access: "admin",
+  summary: "Settle which languages are offered for a new script, and what it begins with",
+  body: DefaultScripts,
+  responds: text,
+  audit: edits("edit_default_scripts"),
+  run: async (ctx, { workspace, body }) => {
+    await editSettings(ctx, { default_scripts: body });
+    return `default scripts of workspace ${workspace} set`;
+  },
+});
+
+export const getDefaultScripts = operation({
+  name: "getDefaultScripts",
+  method: "GET",
+  path: `${base}/default_scripts`,
+  access: "member",
+  summary: "Read which languages are offered for a new script, and what it begins with",
+  responds: responds.json(DefaultScripts),
+  run: async (ctx, { workspace }) => (await readSettings(ctx.app.db.read, workspace)).default_scripts ?? {},
+});
+
+export const editChatCommand = operation({
+  name: "editChatCommand",
+  method: "POST",
+  path: `${base}/edit_chat_command`,
+  access: "admin",
+  summary: "Settle the script that a command from the chat product starts",
+  body: z.object({ chat_command_script: z.string().nullish(), slack_command_script: z.string().nullish() }),
+  responds: text,
+  audit: edits("edit_command_script"),
+  run: async (ctx, { workspace, body }) => {
+    const chat_command_script = body.chat_command_script || body.slack_command_script || undefined;
+    if (chat_command_script) {
+      const field = "chat_command_script";
+      if (/^(script|flow)\//.test(chat_command_script)) {
+        await checkRunnable(ctx.app, workspace, field, chat_command_script);
+      } else await requireScript(ctx.app, workspace, field, chat_command_script);
+    }
+    await editSettings(ctx, { chat_command_script }, { chat_command_script: chat_command_script ?? "" });
+    return `chat command of workspace ${workspace} ${chat_command_script ? `starts ${chat_command_script}` : "removed"}`;
+  },
+});
+
+export const defaultOperations: Operation[] = [
+  editDefaultApp,
+  getDefaultApp,
+  editDefaultScripts,
+  getDefaultScripts,
+  editChatCommand,
+  alsoAt(editChatCommand, { name: "editSlackCommand", path: `${base}/edit_slack_command` }),
+];

@@ -1,0 +1,67 @@
+/** Where a workspace keeps its files. */
+import { eq } from "drizzle-orm";
+import { z } from "zod";
+import { flag, type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import {
+  checkSettings,
+  DEFAULT_STORAGE,
+  storageSettings,
+  tryStorages,
+} from "../../assets/storage/service.ts";
+import { LargeFileStorage } from "../../tenancy/workspaces/storage-records.ts";
+import { workspaces } from "../../tenancy/workspaces/tables.ts";
+
+const base = "/w/{workspace}/workspaces" as const;
+
+export const editLargeFileStorageConfig = operation({
+  name: "editLargeFileStorageConfig",
+  method: "POST",
+  path: `${base}/edit_large_file_storage_config`,
+  access: "admin",
+  summary: "Settle where the workspace's files are kept; null ends it, and leaves the files",
+  body: z.object({ large_file_storage: LargeFileStorage.nullish() }),
+  responds: responds.json(z.string()),
+  audit: { operation: "workspaces.edit_large_file_storage_config", action_kind: "Update" },
+  run: async (ctx, { workspace, body }) => {
+    const large_file_storage = body.large_file_storage ?? null;
+    if (large_file_storage) {
+      await checkSettings(ctx, large_file_storage);
+      await tryStorages(ctx, large_file_storage);
+    }
+    await ctx.write({ resource: workspace }, async (tx) => {
+      await tx.update(workspaces).set({ large_file_storage }).where(eq(workspaces.id, workspace));
+    });
+    return `object storage of workspace ${workspace} ${large_file_storage ? "set" : "removed"}`;
+  },
+});
+
+export const getLargeFileStorageConfig = operation({
+  name: "getLargeFileStorageConfig",
+  method: "GET",
+  path: `${base}/get_large_file_storage_config`,
+  access: "member",
+  summary: "Read where the workspace's files are kept; null when there is no storage",
+  responds: responds.json(LargeFileStorage.nullable()),
+  run: (ctx) => storageSettings(ctx),
+});
+
+export const getSecondaryStorageNames = operation({
+  name: "getSecondaryStorageNames",
+  method: "GET",
+  path: `${base}/get_secondary_storage_names`,
+  access: "member",
+  summary: "List the names of the storages beside the first one",
+  query: z.object({ include_default: flag.default(false) }),
+  responds: responds.json(z.array(z.string())),
+  run: async (ctx, { query }) => {
+    const settings = await storageSettings(ctx);
+    const names = Object.keys(settings?.secondary_storage ?? {});
+    return query.include_default && settings ? [DEFAULT_STORAGE, ...names] : names;
+  },
+});
+
+export const storageSettingOperations: Operation[] = [
+  editLargeFileStorageConfig,
+  getLargeFileStorageConfig,
+  getSecondaryStorageNames,
+];

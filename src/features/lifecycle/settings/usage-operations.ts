@@ -1,0 +1,91 @@
+/** What a workspace uses, and what it is entitled to. */
+import { z } from "zod";
+import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import { hasLicense } from "../../tenancy/license/service.ts";
+import { editSettings, readSettings } from "../../tenancy/workspaces/settings.ts";
+import { usageOf } from "../../tenancy/workspaces/usage.ts";
+import { usedTriggers } from "../trigger-counts/counts.ts";
+
+const base = "/w/{workspace}/workspaces" as const;
+
+export const isPremiumWorkspace = operation({
+  name: "isPremium",
+  method: "GET",
+  path: `${base}/is_premium`,
+  access: "member",
+  summary: "Say whether the workspace is premium: all are where the instance has a licence",
+  responds: responds.json(z.boolean()),
+  run: (ctx) => hasLicense(ctx.app),
+});
+
+export const getPremiumInfo = operation({
+  name: "getPremiumInfo",
+  method: "GET",
+  path: `${base}/premium_info`,
+  access: "member",
+  summary: "Read whether the workspace is premium, and this month's executions",
+  responds: responds.json(
+    z.object({
+      premium: z.boolean(),
+      usage: z.number(),
+      seats: z.number().optional(),
+      automatic_billing: z.boolean(),
+    }),
+  ),
+  run: async (ctx, { workspace }) => {
+    const { seats, automatic_billing = false } = await readSettings(ctx.app.db.read, workspace);
+    return {
+      premium: await hasLicense(ctx.app),
+      usage: await usageOf(ctx.app, { workspace_id: workspace }),
+      ...(seats === undefined ? {} : { seats }),
+      automatic_billing,
+    };
+  },
+});
+
+export const setAutomaticBilling = operation({
+  name: "setAutomaticBilling",
+  method: "POST",
+  path: `${base}/set_automatic_billing`,
+  access: "admin",
+  summary: "Settle whether the seats are counted by themselves, and else how many there are",
+  body: z.object({
+    automatic_billing: z.boolean(),
+    seats: z.number().int().min(1, "must be 1 or more").max(1_000_000).nullish(),
+  }),
+  responds: responds.text("confirmation"),
+  audit: { operation: "workspaces.set_automatic_billing", action_kind: "Update" },
+  run: async (ctx, { workspace, body: { automatic_billing, seats } }) => {
+    const parameters = { automatic_billing: String(automatic_billing), seats: String(seats ?? "") };
+    await editSettings(ctx, { automatic_billing, seats }, parameters);
+    return `automatic billing of workspace ${workspace} is ${automatic_billing ? "on" : "off"}`;
+  },
+});
+
+export const getWorkspaceUsage = operation({
+  name: "getWorkspaceUsage",
+  method: "GET",
+  path: `${base}/usage`,
+  access: "member",
+  summary: "Read this month's executions: one for every second that a job has begun",
+  responds: responds.json(z.number()),
+  run: (ctx, { workspace }) => usageOf(ctx.app, { workspace_id: workspace }),
+});
+
+export const getUsedTriggers = operation({
+  name: "getUsedTriggers",
+  method: "GET",
+  path: `${base}/used_triggers`,
+  access: "member",
+  summary: "Say which kinds of triggers the workspace uses",
+  responds: responds.json(z.object({ http_routes_used: z.boolean(), websocket_used: z.boolean() })),
+  run: (ctx, { workspace }) => usedTriggers(ctx.app, workspace),
+});
+
+export const usageOperations: Operation[] = [
+  isPremiumWorkspace,
+  getPremiumInfo,
+  setAutomaticBilling,
+  getWorkspaceUsage,
+  getUsedTriggers,
+];

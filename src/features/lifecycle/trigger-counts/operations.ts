@@ -1,0 +1,60 @@
+import { z } from "zod";
+import { findReadable, NotRunnable } from "../../../platform/access/permissions.ts";
+import type { WorkspaceContext } from "../../../platform/app/context.ts";
+import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import { deployedFlowByPath } from "../../code/flows/versions.ts";
+import { deployedByPath } from "../../code/scripts/versions.ts";
+import { countTriggers } from "./counts.ts";
+
+const n = z.number();
+
+/** Kinds that this service does not have are told as none. */
+const TriggersCountRecord = z
+  .object({
+    primary_schedule: z.object({ schedule: z.string() }).optional(),
+    schedule_count: n,
+    http_routes_count: n,
+    webhook_count: n,
+    email_count: n,
+    websocket_count: n,
+    postgres_count: n,
+    kafka_count: n,
+    nats_count: n,
+  })
+  .meta({ id: "TriggersCount" });
+
+const NONE = { email_count: 0, postgres_count: 0, kafka_count: 0, nats_count: 0 };
+
+async function counted(ctx: WorkspaceContext, path: string, is_flow: boolean) {
+  const { app, caller } = ctx;
+  const { workspace_id } = caller.member;
+  await findReadable(caller.member, `${is_flow ? "flow" : "script"} ${path}`, async () =>
+    is_flow ? deployedFlowByPath(app, workspace_id, path) : deployedByPath(app, workspace_id, path),
+  ).catch((cause) => {
+    // What is archived, or not ready yet, may have triggers all the same.
+    if (!(cause instanceof NotRunnable)) throw cause;
+  });
+  return { ...NONE, ...(await countTriggers(app, { workspace_id, path, is_flow })) };
+}
+
+const getTriggersCountOfScript = operation({
+  name: "getTriggersCountOfScript",
+  method: "GET",
+  path: "/w/{workspace}/scripts/get_triggers_count/{path}",
+  access: "member",
+  summary: "Count what starts a script: schedules, routes, WebSockets and webhook tokens",
+  responds: responds.json(TriggersCountRecord),
+  run: (ctx, { path }) => counted(ctx, path, false),
+});
+
+const getTriggersCountOfFlow = operation({
+  name: "getTriggersCountOfFlow",
+  method: "GET",
+  path: "/w/{workspace}/flows/get_triggers_count/{path}",
+  access: "member",
+  summary: "Count what starts a flow: schedules, routes, WebSockets and webhook tokens",
+  responds: responds.json(TriggersCountRecord),
+  run: (ctx, { path }) => counted(ctx, path, true),
+});
+
+export const triggersCountOperations: Operation[] = [getTriggersCountOfScript, getTriggersCountOfFlow];

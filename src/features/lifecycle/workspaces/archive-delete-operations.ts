@@ -1,0 +1,118 @@
+/** The beginning and the end of workspaces, and what they are called. */
+import { eq } from "drizzle-orm";
+import { z } from "zod";
+import { BadRequest } from "../../../lib/errors.ts";
+import { type Operation, operation, optional, responds } from "../../../platform/http/operation.ts";
+import { workspaces } from "../../tenancy/workspaces/tables.ts";
+import * as life from "./archive-delete.ts";
+import { changeWorkspaceId } from "./change-id.ts";
+import { checkName } from "./service.ts";
+
+const base = "/w/{workspace}/workspaces" as const;
+const text = responds.text("confirmation");
+
+export const archiveWorkspace = operation({
+  name: "archiveWorkspace",
+  method: "POST",
+  path: `${base}/archive`,
+  access: "admin",
+  summary: "Close the workspace: nobody gets in, nothing runs, what has not ended is canceled",
+  responds: text,
+  audit: { operation: "workspaces.archive", action_kind: "Update" },
+  run: async (ctx, { workspace }) => {
+    await life.archiveWorkspace(ctx);
+    return `archived workspace ${workspace}`;
+  },
+});
+
+export const unarchiveWorkspace = operation({
+  name: "unarchiveWorkspace",
+  method: "POST",
+  path: "/workspaces/unarchive/{workspace}",
+  access: "user",
+  summary: "Bring an archived workspace back: its admins and super admins",
+  responds: text,
+  audit: { operation: "workspaces.unarchive", action_kind: "Update" },
+  run: async (ctx, { workspace }) => {
+    await life.unarchiveWorkspace(ctx, workspace);
+    return `unarchived workspace ${workspace}`;
+  },
+});
+
+export const deleteWorkspace = operation({
+  name: "deleteWorkspace",
+  method: "DELETE",
+  path: "/workspaces/delete/{workspace}",
+  access: "superAdmin",
+  summary: "Delete the workspace with everything in it, for good",
+  responds: text,
+  audit: { operation: "workspaces.delete", action_kind: "Delete" },
+  run: async (ctx, { workspace }) => {
+    await life.deleteWorkspace(ctx, workspace);
+    return `deleted workspace ${workspace}`;
+  },
+});
+
+export const getWorkspaceName = operation({
+  name: "getWorkspaceName",
+  method: "GET",
+  path: `${base}/get_workspace_name`,
+  access: "member",
+  summary: "Read what people call the workspace",
+  responds: responds.text("its name"),
+  run: async (ctx, { workspace }) => {
+    const [row] = await ctx.app.db.read
+      .select({ name: workspaces.name })
+      .from(workspaces)
+      .where(eq(workspaces.id, workspace));
+    return row?.name ?? "";
+  },
+});
+
+/** The contract lists `username` among what is required, though it is no field: whatever it holds, it says nothing. */
+const Renaming = { username: z.unknown().optional() };
+
+export const changeWorkspaceName = operation({
+  name: "changeWorkspaceName",
+  method: "POST",
+  path: `${base}/change_workspace_name`,
+  access: "admin",
+  summary: "Change what people call the workspace",
+  body: z.object({ ...Renaming, new_name: z.string() }),
+  responds: text,
+  audit: { operation: "workspaces.change_workspace_name", action_kind: "Update" },
+  run: async (ctx, { workspace, body }) => {
+    const name = checkName("new_name", body.new_name);
+    await ctx.write({ resource: workspace, parameters: { new_name: name } }, async (tx) => {
+      await tx.update(workspaces).set({ name }).where(eq(workspaces.id, workspace));
+    });
+    return `workspace ${workspace} is called ${name}`;
+  },
+});
+
+export const changeWorkspaceIdOperation = operation({
+  name: "changeWorkspaceId",
+  method: "POST",
+  path: `${base}/change_workspace_id`,
+  access: "admin",
+  summary: "Give the workspace another id; everything in it follows, and what runs is canceled",
+  body: z.object({ ...Renaming, new_id: z.string(), new_name: optional(z.string()) }),
+  responds: text,
+  audit: { operation: "workspaces.change_workspace_id", action_kind: "Update" },
+  run: async (ctx, { workspace, body }) => {
+    if (ctx.caller.identity.token?.job) {
+      throw new BadRequest("a job cannot give its own workspace another id: it would be canceled by that");
+    }
+    await changeWorkspaceId(ctx, body);
+    return `workspace ${workspace} has the id ${body.new_id} now`;
+  },
+});
+
+export const workspaceLifeOperations: Operation[] = [
+  archiveWorkspace,
+  unarchiveWorkspace,
+  deleteWorkspace,
+  getWorkspaceName,
+  changeWorkspaceName,
+  changeWorkspaceIdOperation,
+];

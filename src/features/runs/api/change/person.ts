@@ -1,0 +1,74 @@
+/** The runs of a person in a workspace: what is queued, due later or running as them. */
+import { and, asc, eq, ne } from "drizzle-orm";
+import type { Tx } from "../../../../database/database.ts";
+import { BadRequest } from "../../../../lib/errors.ts";
+import type { App, Member, UserContext, WorkspaceContext } from "../../../../platform/app/context.ts";
+import type { Audit } from "../../../../platform/http/operation.ts";
+import { jobs } from "../../../../platform/queue/tables.ts";
+import { OPERATOR } from "../../../tenancy/people/local-admin.ts";
+import { resolveMember } from "../../../tenancy/people/members.ts";
+import { cancelJob } from "../../submit/service.ts";
+
+export interface Person {
+  workspace_id: string;
+  username: string;
+  email: string;
+}
+
+const CANCELS = { operation: "jobs.cancel", action_kind: "Delete" } as const satisfies Audit;
+
+const unfinishedOf = ({ workspace_id, username }: Person) =>
+  and(
+    eq(jobs.workspace_id, workspace_id),
+    ne(jobs.state, "completed"),
+    eq(jobs.permissioned_as, `u/${username}`),
+  );
+
+/**
+ * Marks every run of a person to be canceled, in the transaction that takes away their place: from then on none of
+ * them begins, whatever becomes of this process. `cancelMarked` ends them at once.
+ * @returns their ids, outermost first
+ */
+export async function markRuns(
+  tx: Tx,
+  person: Person,
+  canceled: { by: string; reason: string },
+): Promise<string[]> {
+  const found = await tx
+    .select({ id: jobs.id, parent_job: jobs.parent_job })
+    .from(jobs)
+    .where(unfinishedOf(person))
+    .orderBy(asc(jobs.id));
+  await tx
+    .update(jobs)
+    .set({ cancel_requested: true, canceled_by: canceled.by, canceled_reason: canceled.reason })
+    .where(unfinishedOf(person));
+  const outermost = found.filter(({ parent_job }) => parent_job === null);
+  const inner = found.filter(({ parent_job }) => parent_job !== null);
+  return [...outermost, ...inner].map(({ id }) => id);
+}
+
+/** Ends marked runs, each with a row of its own in the audit log, and whatever they have started. */
+export async function cancelMarked(
+  ctx: UserContext | WorkspaceContext,
+  person: Person,
+  ids: readonly string[],
+  reason: string,
+): Promise<void> {
+  if (ids.length === 0) return;
+  // Whoever takes somebody's place away ends their runs, whether they may see them or not.
+  const member = await operatorIn(ctx.app, person.workspace_id);
+  if (!member) return;
+  const asOperator: WorkspaceContext = { ...ctx, caller: { identity: OPERATOR, member } };
+  for (const id of ids) await cancelJob(asOperator, person.workspace_id, id, reason, { as: CANCELS });
+}
+
+/** Undefined in an archived workspace, where nothing runs. */
+async function operatorIn(app: App, workspace_id: string): Promise<Member | undefined> {
+  try {
+    return await resolveMember(app, OPERATOR, workspace_id);
+  } catch (cause) {
+    if (cause instanceof BadRequest) return undefined;
+    throw cause;
+  }
+}

@@ -1,0 +1,149 @@
+/** Saved inputs, and the arguments that a script or flow was run with before. */
+import { and, desc, eq, or } from "drizzle-orm";
+import { Forbidden, NotFound } from "../../../../lib/errors.ts";
+import { newJobId } from "../../../../lib/text/ids.ts";
+import type { WorkspaceContext } from "../../../../platform/app/context.ts";
+import { toWindow } from "../../../../platform/http/operation.ts";
+import type { Job } from "../../../../platform/queue/tables.ts";
+import * as flows from "../../../code/flows/service.ts";
+import * as scripts from "../../../code/scripts/service.ts";
+import { isSuccess, lightColumns } from "../../job/records.ts";
+import { selectionOf } from "../lists/filters.ts";
+import { rowsOf } from "../lists/job-scan.ts";
+import { pageOfIds } from "../lists/pages.ts";
+import { type Input, inputs } from "./tables.ts";
+
+export type Runnable = Pick<Input, "runnable_id" | "runnable_type">;
+
+interface Page {
+  page: number;
+  per_page: number;
+}
+
+/** @throws NotFound, also when the caller may not read it */
+async function requireReadable(
+  ctx: WorkspaceContext,
+  { runnable_id, runnable_type }: Runnable,
+): Promise<void> {
+  if (runnable_type === "FlowPath") await flows.getFlow(ctx, runnable_id);
+  else if (runnable_type === "ScriptPath") await scripts.getScriptByPath(ctx, runnable_id);
+  else await scripts.getScriptByHash(ctx, runnable_id);
+}
+
+/** What is kept for a script or flow by the caller, and by others for everybody, the newest first. */
+export async function listInputs(ctx: WorkspaceContext, runnable: Runnable, page: Page): Promise<Input[]> {
+  await requireReadable(ctx, runnable);
+  const { workspace_id, email } = ctx.caller.member;
+  const { offset, limit } = toWindow(page);
+  return ctx.app.db.read
+    .select()
+    .from(inputs)
+    .where(
+      and(
+        eq(inputs.workspace_id, workspace_id),
+        eq(inputs.runnable_id, runnable.runnable_id),
+        eq(inputs.runnable_type, runnable.runnable_type),
+        or(eq(inputs.is_public, true), eq(inputs.email, email)),
+      ),
+    )
+    .orderBy(desc(inputs.created_at), desc(inputs.id))
+    .limit(limit)
+    .offset(offset);
+}
+
+/** Runs that have ended and that the caller may see, the newest first. */
+export async function listHistory(
+  ctx: WorkspaceContext,
+  runnable: Runnable,
+  {
+    args,
+    include_preview,
+    ...page
+  }: Page & { args?: { value: unknown } | undefined; include_preview?: boolean | undefined },
+) {
+  await requireReadable(ctx, runnable);
+  const { runnable_id, runnable_type } = runnable;
+  const which =
+    runnable_type === "ScriptHash" ? { script_hash: runnable_id } : { script_path_exact: runnable_id };
+  const [kind, preview] = runnable_type === "FlowPath" ? ["flow", "flowpreview"] : ["script", "preview"];
+  const filters = { ...which, job_kinds: include_preview ? `${kind},${preview}` : kind, args };
+  const selection = selectionOf(ctx, ctx.caller.member.workspace_id, filters, "completed");
+  const found = await rowsOf(ctx.app, lightColumns, await pageOfIds(ctx.app, selection, toWindow(page)));
+  return found.map((job) => ({
+    id: job.id,
+    name: nameOfRun(job),
+    created_by: job.created_by,
+    created_at: job.created_at,
+    is_public: true,
+    success: isSuccess(job),
+  }));
+}
+
+function nameOfRun({ created_at, created_by }: Pick<Job, "created_at" | "created_by">): string {
+  return `${created_at.toISOString().slice(0, 16).replace("T", " ")} ${created_by}`;
+}
+
+/** One that the caller may see. @throws NotFound */
+export async function getInput(ctx: WorkspaceContext, id: string): Promise<Input> {
+  const { workspace_id, email } = ctx.caller.member;
+  const [row] = await ctx.app.db.read
+    .select()
+    .from(inputs)
+    .where(and(eq(inputs.workspace_id, workspace_id), eq(inputs.id, id)));
+  if (!row || !(row.is_public || row.email === email)) {
+    throw new NotFound(`saved input ${id} in workspace ${workspace_id}`);
+  }
+  if (row.email !== email) await requireReadable(ctx, row);
+  return row;
+}
+
+/** @returns its id. @throws NotFound for what the caller may not read */
+export async function createInput(
+  ctx: WorkspaceContext,
+  runnable: Runnable,
+  { name, args }: { name: string; args: Record<string, unknown> },
+): Promise<string> {
+  await requireReadable(ctx, runnable);
+  const { workspace_id, email } = ctx.caller.member;
+  const id = newJobId();
+  await ctx.write({ resource: id, parameters: { runnable: runnable.runnable_id } }, async (tx) => {
+    await tx.insert(inputs).values({
+      ...runnable,
+      id,
+      workspace_id,
+      name,
+      args: JSON.stringify(args),
+      email,
+      created_by: ctx.username,
+      created_at: ctx.app.clock(),
+      is_public: false,
+    });
+  });
+  return id;
+}
+
+/** @throws NotFound, Forbidden for somebody else's */
+export async function updateInput(
+  ctx: WorkspaceContext,
+  { id, name, is_public }: { id: string; name: string; is_public: boolean },
+): Promise<void> {
+  await requireOwn(ctx, id);
+  await ctx.write({ resource: id }, async (tx) => {
+    await tx.update(inputs).set({ name, is_public }).where(eq(inputs.id, id));
+  });
+}
+
+/** @throws NotFound, Forbidden for somebody else's */
+export async function deleteInput(ctx: WorkspaceContext, id: string): Promise<void> {
+  await requireOwn(ctx, id);
+  await ctx.write({ resource: id }, async (tx) => {
+    await tx.delete(inputs).where(eq(inputs.id, id));
+  });
+}
+
+async function requireOwn(ctx: WorkspaceContext, id: string): Promise<void> {
+  const { member } = ctx.caller;
+  const input = await getInput(ctx, id);
+  if (input.email === member.email || member.is_admin) return;
+  throw new Forbidden(`saved input ${id} may be changed by ${input.created_by} and by admins`);
+}

@@ -1,0 +1,120 @@
+/** A group has no row of its own: it is the jobs that carry its key, and it is busy while one of them runs. */
+import { and, count, eq, inArray, sql } from "drizzle-orm";
+import { BadRequest, NotFound } from "../../../../lib/errors.ts";
+import { isUuid } from "../../../../lib/text/ids.ts";
+import type { App, UserContext } from "../../../../platform/app/context.ts";
+import { jobs } from "../../../../platform/queue/tables.ts";
+import { resolveMember } from "../../../tenancy/people/members.ts";
+import { workspaces } from "../../../tenancy/workspaces/tables.ts";
+import { mayRead } from "../../submit/service.ts";
+import { RUNNING, UNFINISHED } from "./filters.ts";
+import { countOf, slicesOf } from "./job-scan.ts";
+
+export interface Group {
+  concurrency_key: string;
+  workspace_id: string;
+  total_running: number;
+}
+
+/** Groups of jobs that are not completed, the busiest first. */
+export async function listGroups(app: App): Promise<Group[]> {
+  const groups = new Map<string, Group>();
+  const keyed = sql`${jobs.concurrency_key} IS NOT NULL`;
+  const { workspace_id, concurrency_key, state } = jobs;
+  for await (const slice of slicesOf(app, { base: undefined, filters: keyed, sets: [UNFINISHED] })) {
+    const rows = await app.db.read
+      .select({ workspace_id, concurrency_key, state, count: count() })
+      .from(jobs)
+      .where(slice)
+      .groupBy(workspace_id, concurrency_key, state);
+    for (const row of rows) {
+      const name = `${row.workspace_id}\n${row.concurrency_key}`;
+      const total = (groups.get(name)?.total_running ?? 0) + (row.state === "running" ? row.count : 0);
+      groups.set(name, {
+        concurrency_key: row.concurrency_key ?? "",
+        workspace_id: row.workspace_id,
+        total_running: total,
+      });
+    }
+  }
+  return [...groups.values()].sort((a, b) => b.total_running - a.total_running);
+}
+
+/** Jobs that are changed in one transaction. */
+const BATCH = 500;
+
+const carrying = (workspace_id: string, key: string) =>
+  and(eq(jobs.workspace_id, workspace_id), eq(jobs.concurrency_key, key));
+
+/**
+ * Takes the key off the completed jobs that carry it: their starts count no longer, and what waited for them is due.
+ * @param only one workspace; undefined: all
+ * @throws BadRequest while one of its jobs runs, NotFound when no job carries it
+ */
+export async function pruneGroup(ctx: UserContext, key: string, only: string | undefined): Promise<string> {
+  const { app } = ctx;
+  const holders = await holdersOf(app, key, only);
+  if (holders.length === 0) throw new NotFound(`jobs with the concurrency key ${key}`);
+  for (const id of holders) {
+    const running = await countOf(app, { base: undefined, filters: carrying(id, key), sets: [RUNNING] });
+    if (running > 0) {
+      throw new BadRequest(`${running} jobs with the concurrency key ${key} run in workspace ${id}`, {
+        hint: "wait until they have ended, or cancel them",
+      });
+    }
+  }
+  let forgotten = 0;
+  for (const id of holders) {
+    for (let some = BATCH; some === BATCH; forgotten += some) some = await forget(app, id, key);
+    await release(ctx, id, key);
+  }
+  app.queue.wake();
+  return `forgot ${forgotten} jobs of the concurrency key ${key}`;
+}
+
+/** The workspaces with a job that carries the key: the index of keys begins with the workspace. */
+async function holdersOf(app: App, key: string, only: string | undefined): Promise<string[]> {
+  const all = await app.db.read.select({ id: workspaces.id }).from(workspaces);
+  const holders: string[] = [];
+  for (const { id } of all) {
+    if (only !== undefined && id !== only) continue;
+    const [one] = await app.db.read.select({ id: jobs.id }).from(jobs).where(carrying(id, key)).limit(1);
+    if (one) holders.push(id);
+  }
+  return holders;
+}
+
+function forget(app: App, workspace_id: string, key: string): Promise<number> {
+  const completed = and(carrying(workspace_id, key), eq(jobs.state, "completed"));
+  return app.db.write(async (tx) => {
+    const some = await tx.select({ id: jobs.id }).from(jobs).where(completed).limit(BATCH);
+    const ids = some.map(({ id }) => id);
+    if (ids.length > 0) await tx.update(jobs).set({ concurrency_key: null }).where(inArray(jobs.id, ids));
+    return ids.length;
+  });
+}
+
+/** Makes due what had given way to jobs that are forgotten now. */
+async function release(ctx: UserContext, workspace_id: string, key: string): Promise<void> {
+  const blocked = and(eq(jobs.state, "queued"), eq(jobs.concurrency_blocked, true));
+  await ctx.write({ resource: key, parameters: { workspace_id } }, (tx) =>
+    tx
+      .update(jobs)
+      .set({ scheduled_for: ctx.app.clock(), concurrency_blocked: false })
+      .where(and(carrying(workspace_id, key), blocked)),
+  );
+}
+
+/** @throws NotFound, also when the caller may not see the job */
+export async function keyOfJob(ctx: UserContext, job_id: string): Promise<string | null> {
+  if (!isUuid(job_id)) throw new BadRequest(`"${job_id.slice(0, 60)}" is not a job id: it must be a UUID`);
+  const { app } = ctx;
+  const { identity } = ctx.caller;
+  const unknown = new NotFound(`job ${job_id}`);
+  const [job] = await app.db.read.select().from(jobs).where(eq(jobs.id, job_id.toLowerCase()));
+  const bound = identity.token?.workspace_id;
+  if (!job || (bound !== undefined && bound !== job.workspace_id)) throw unknown;
+  const member = await resolveMember(app, identity, job.workspace_id);
+  if (!member || member.disabled || !mayRead({ identity, member }, job)) throw unknown;
+  return job.concurrency_key;
+}

@@ -1,0 +1,190 @@
+/** Counting jobs, and telling when one begins or began. */
+import { and, count, eq, gt, inArray, type SQL } from "drizzle-orm";
+import { z } from "zod";
+import { BadRequest, NotFound } from "../../../../lib/errors.ts";
+import type { Context, WorkspaceContext } from "../../../../platform/app/context.ts";
+import { flag, type Operation, operation, responds, seconds } from "../../../../platform/http/operation.ts";
+import { jobs } from "../../../../platform/queue/tables.ts";
+import { lightColumns } from "../../job/records.ts";
+import { getJob, maySee } from "../../submit/service.ts";
+import { baseOf, csv, dueBy, SUSPENDED, since, successIs, UNFINISHED } from "./filters.ts";
+import { countOf, rowsOf, slicesOf } from "./job-scan.ts";
+
+const base = "/w/{workspace}/jobs" as const;
+/** Counts tell of many jobs, which the right to run one does not include. */
+const many = { domain: "jobs", action: "read", many: true } as const;
+const DatabaseLength = z.object({ database_length: z.number() });
+
+const tagged = (tags: string | undefined) => (tags ? inArray(jobs.tag, csv(tags)) : undefined);
+
+const getQueueCount = operation({
+  name: "getQueueCount",
+  method: "GET",
+  path: `${base}/queue/count`,
+  access: "member",
+  scope: many,
+  summary: "Count the jobs that are due and wait for a worker, and the flows that wait for approvals",
+  query: z.object({ all_workspaces: flag.optional(), tags: z.string().optional() }),
+  responds: responds.json(DatabaseLength.extend({ suspended: z.number() })),
+  run: async (ctx, { workspace, query }) => {
+    const base = baseOf(ctx, workspace, query.all_workspaces);
+    const filters = tagged(query.tags);
+    return {
+      database_length: await countOf(ctx.app, { base, filters, sets: [dueBy(ctx.app.clock())] }),
+      suspended: await countOf(ctx.app, {
+        base,
+        filters: and(filters, eq(jobs.state, "running")),
+        sets: [SUSPENDED],
+      }),
+    };
+  },
+});
+
+/** The entries of an index are counted much faster than rows are looked at: all there are, less what is not completed. */
+async function countCompleted(ctx: WorkspaceContext, rows: SQL | undefined): Promise<number> {
+  const { signal } = ctx.request;
+  const all = await countOf(ctx.app, { base: rows, filters: undefined, sets: [], signal });
+  const unfinished = await countOf(ctx.app, { base: rows, filters: undefined, sets: [UNFINISHED], signal });
+  return Math.max(0, all - unfinished);
+}
+
+const getCompletedCount = operation({
+  name: "getCompletedCount",
+  method: "GET",
+  path: `${base}/completed/count`,
+  access: "member",
+  scope: many,
+  summary: "Count the completed jobs",
+  responds: responds.json(DatabaseLength),
+  run: async (ctx, { workspace }) => ({
+    database_length: await countCompleted(ctx, eq(jobs.workspace_id, workspace)),
+  }),
+});
+
+const countCompletedJobs = operation({
+  name: "countCompletedJobs",
+  method: "GET",
+  path: `${base}/completed/count_jobs`,
+  access: "member",
+  scope: many,
+  summary: "Count the completed jobs of some tags, of some outcome, or of the last seconds",
+  query: z.object({
+    completed_after_s_ago: seconds.optional(),
+    success: flag.optional(),
+    tags: z.string().optional(),
+    all_workspaces: flag.optional(),
+  }),
+  responds: responds.json(z.number()),
+  run: (ctx, { workspace, query }) => {
+    const rows = baseOf(ctx, workspace, query.all_workspaces);
+    const { completed_after_s_ago: ago, success, tags } = query;
+    if (ago === undefined && success === undefined && !tags) return countCompleted(ctx, rows);
+    const from = ago === undefined ? undefined : new Date(ctx.app.clock().getTime() - ago * 1000);
+    return countOf(ctx.app, {
+      base: rows,
+      filters: and(
+        completedSince(from),
+        success === undefined ? undefined : successIs(success),
+        tagged(tags),
+      ),
+      sets: from ? [since(from, "completed")] : [],
+      signal: ctx.request.signal,
+    });
+  },
+});
+
+function completedSince(from: Date | undefined): SQL | undefined {
+  return and(eq(jobs.state, "completed"), from ? gt(jobs.completed_at, from) : undefined);
+}
+
+const countJobsByTag = operation({
+  name: "countJobsByTag",
+  method: "GET",
+  path: "/jobs/completed/count_by_tag",
+  access: "superAdmin",
+  scope: many,
+  summary: "Count the jobs completed in the last seconds, by tag",
+  query: z.object({ horizon_secs: seconds.default(3600), workspace_id: z.string().optional() }),
+  responds: responds.json(z.array(z.object({ tag: z.string(), count: z.number() }))),
+  run: async (ctx, { query }) => {
+    const from = new Date(ctx.app.clock().getTime() - query.horizon_secs * 1000);
+    const selection = {
+      base: query.workspace_id ? eq(jobs.workspace_id, query.workspace_id) : undefined,
+      filters: completedSince(from),
+      sets: [since(from, "completed")],
+      signal: ctx.request.signal,
+    };
+    const totals = new Map<string, number>();
+    for await (const slice of slicesOf(ctx.app, selection)) {
+      const counted = ctx.app.db.read.select({ tag: jobs.tag, count: count() }).from(jobs);
+      for (const row of await counted.where(slice).groupBy(jobs.tag)) {
+        totals.set(row.tag, (totals.get(row.tag) ?? 0) + row.count);
+      }
+    }
+    return [...totals].map(([tag, count]) => ({ tag, count })).sort((a, b) => b.count - a.count);
+  },
+});
+
+const getQueuePosition = operation({
+  name: "getQueuePosition",
+  method: "GET",
+  path: `${base}/queue/position/{scheduled_for}`,
+  access: "member",
+  scope: many,
+  summary: "Count the queued jobs of the instance that are due no later than a moment, in milliseconds",
+  responds: responds.json(z.object({ position: z.number().optional() })),
+  run: async (ctx, { scheduled_for }) => {
+    if (!/^\d{1,15}$/.test(scheduled_for)) {
+      throw new BadRequest(`"${scheduled_for.slice(0, 60)}" is no moment: write milliseconds since 1970`);
+    }
+    const moment = new Date(Number(scheduled_for));
+    // What is not due yet has no place among those that wait.
+    if (moment > ctx.app.clock()) return {};
+    const selection = { base: undefined, filters: undefined, sets: [dueBy(moment)] };
+    return { position: await countOf(ctx.app, selection) };
+  },
+});
+
+const getScheduledFor = operation({
+  name: "getScheduledFor",
+  method: "GET",
+  path: `${base}/queue/scheduled_for/{id}`,
+  access: "member",
+  scope: { domain: "jobs", action: "read" },
+  summary: "Read when a queued or running job is or was due, in milliseconds",
+  responds: responds.json(z.number()),
+  run: async (ctx, { workspace, id }) => {
+    const job = await getJob(ctx, workspace, id);
+    if (job.state === "completed") throw new NotFound(`job ${id} is completed: it is not in the queue`);
+    return job.scheduled_for.getTime();
+  },
+});
+
+const getStartedAtByIds = operation({
+  name: "getStartedAtByIds",
+  method: "POST",
+  path: "/w/{workspace}/jobs_u/queue/get_started_at_by_ids",
+  access: "anyone",
+  scope: { domain: "jobs", action: "read" },
+  summary: "Read when each of some jobs began; null for one that has not, or that the caller may not see",
+  body: z.array(z.uuid().toLowerCase()).max(10_000),
+  responds: responds.json(z.array(z.date().nullable())),
+  run: (ctx, { workspace, body }) => startsOf(ctx, workspace, body),
+});
+
+async function startsOf(ctx: Context, workspace: string, ids: readonly string[]): Promise<(Date | null)[]> {
+  const rows = await rowsOf(ctx.app, lightColumns, [...new Set(ids)]);
+  const seen = rows.filter((job) => job.workspace_id === workspace && maySee(ctx.caller, job));
+  const starts = new Map(seen.map((job) => [job.id, job.started_at]));
+  return ids.map((id) => starts.get(id) ?? null);
+}
+
+export const countOperations: Operation[] = [
+  getQueueCount,
+  getCompletedCount,
+  countCompletedJobs,
+  countJobsByTag,
+  getQueuePosition,
+  getScheduledFor,
+  getStartedAtByIds,
+];

@@ -1,0 +1,94 @@
+/** What a job tells of its own progress, and what is known of the memory it took. */
+import { and, eq } from "drizzle-orm";
+import { z } from "zod";
+import { BadRequest } from "../../../../lib/errors.ts";
+import {
+  moment,
+  type Operation,
+  operation,
+  optionalBody,
+  responds,
+  wholeNumber,
+} from "../../../../platform/http/operation.ts";
+import { jobs } from "../../../../platform/queue/tables.ts";
+import { getJob } from "../../submit/service.ts";
+
+const base = "/w/{workspace}/job_metrics" as const;
+
+const read = { domain: "jobs", action: "read" } as const;
+
+const setJobProgress = operation({
+  name: "setJobProgress",
+  method: "POST",
+  path: `${base}/set_progress/{id}`,
+  access: "member",
+  scope: { domain: "jobs", action: "write" },
+  summary: "Set how far a running job is, in percent",
+  body: z.object({ percent: wholeNumber.min(0).max(100), flow_job_id: z.string().nullish() }),
+  responds: responds.json(z.string(), "what was set"),
+  run: async (ctx, { workspace, id, body }) => {
+    const job = await getJob(ctx, workspace, id);
+    const [set] = await ctx.app.db.write((tx) =>
+      tx
+        .update(jobs)
+        .set({ progress: body.percent })
+        .where(and(eq(jobs.id, job.id), eq(jobs.state, "running")))
+        .returning({ id: jobs.id }),
+    );
+    if (!set) throw new BadRequest(`job ${job.id} does not run: it is ${job.state}`);
+    return `progress of job ${job.id}: ${body.percent}%`;
+  },
+});
+
+const getJobProgress = operation({
+  name: "getJobProgress",
+  method: "GET",
+  path: `${base}/get_progress/{id}`,
+  access: "member",
+  scope: read,
+  summary: "Read how far a job is, in percent; null when it has not told",
+  responds: responds.json(z.number().nullable()),
+  run: async (ctx, { workspace, id }) => (await getJob(ctx, workspace, id)).progress,
+});
+
+const MEMORY = "memory_kb";
+
+const getJobMetrics = operation({
+  name: "getJobMetrics",
+  method: "POST",
+  path: `${base}/get/{id}`,
+  access: "member",
+  scope: read,
+  summary: "Read what is known of the memory a job took: the most, once it has ended",
+  // What of a series is wanted; memory is not kept as one.
+  body: optionalBody(
+    z.object({
+      timeseries_max_datapoints: z.number().nullish(),
+      from_timestamp: z.string().nullish(),
+      to_timestamp: z.string().nullish(),
+    }),
+  ),
+  responds: responds.json(
+    z.object({
+      metrics_metadata: z.array(z.object({ id: z.string(), name: z.string() })),
+      scalar_metrics: z.array(z.object({ metric_id: z.string(), value: z.number() })),
+      timeseries_metrics: z.array(
+        z.object({
+          metric_id: z.string(),
+          values: z.array(z.object({ timestamp: moment, value: z.number() })),
+        }),
+      ),
+    }),
+  ),
+  run: async (ctx, { workspace, id }) => {
+    const { mem_peak_kb } = await getJob(ctx, workspace, id);
+    const known = mem_peak_kb === null ? [] : [{ metric_id: MEMORY, value: mem_peak_kb }];
+    return {
+      metrics_metadata: known.map(() => ({ id: MEMORY, name: "Most memory taken, in kB" })),
+      scalar_metrics: known,
+      timeseries_metrics: [],
+    };
+  },
+});
+
+export const metricsOperations: Operation[] = [setJobProgress, getJobProgress, getJobMetrics];

@@ -1,0 +1,77 @@
+/** Reading what the steps of a run have made. */
+import { desc, eq, inArray } from "drizzle-orm";
+import { z } from "zod";
+import { BadRequest, NotFound } from "../../../../lib/errors.ts";
+import { parseJson } from "../../../../lib/json/json.ts";
+import type { App } from "../../../../platform/app/context.ts";
+import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
+import { type Job, jobs } from "../../../../platform/queue/tables.ts";
+import { flowFrames } from "../../../code/flows/tables.ts";
+import { findResult } from "../../flows/drive/find-step.ts";
+import { resultText } from "../../flows/drive/scope.ts";
+import { emptyRun } from "../../flows/run.ts";
+import { flowStatus, frameOf } from "../../flows/status/status.ts";
+import { JobRecord, toldTo, toRecord } from "../../job/records.ts";
+import { getJob } from "../../submit/service.ts";
+import { pick } from "./completed-operations.ts";
+
+/** Most jobs of a run that are told at once. */
+const MAX_JOBS = 1_000;
+
+const getResultById = operation({
+  name: "resultById",
+  method: "GET",
+  path: "/w/{workspace}/jobs/result_by_id/{flow_job_id}/{node_id}",
+  access: "member",
+  scope: { domain: "jobs", action: "read" },
+  summary: "Read the result of a step of a flow's run: of one that ran many times, the newest",
+  query: z.object({ json_path: z.string().optional() }),
+  responds: responds.json(z.unknown(), "the bare result"),
+  run: async (ctx, { workspace, flow_job_id, node_id, query }) => {
+    const job = await getJob(ctx, workspace, flow_job_id);
+    const modules = (await frameOf(ctx.app, job))?.flow.modules;
+    const found = modules && (await findResult(ctx.app, job.id, node_id, modules));
+    if (!found) throw new NotFound(`a result of step ${node_id} in the run ${job.id}`);
+    const result: unknown = parseJson(await resultText(ctx.app, emptyRun(job.id), found));
+    return query.json_path ? pick(result, query.json_path) : result;
+  },
+});
+
+/** The steps of a run that have begun, the newest first. */
+async function jobsOfRun(app: App, root: string): Promise<Job[]> {
+  const frames = app.db.read
+    .select({ id: flowFrames.job_id })
+    .from(flowFrames)
+    .where(eq(flowFrames.root_job, root));
+  return app.db.read
+    .select()
+    .from(jobs)
+    .where(inArray(jobs.parent_job, frames))
+    .orderBy(desc(jobs.id))
+    .limit(MAX_JOBS);
+}
+
+const getFlowDebugInfo = operation({
+  name: "getFlowDebugInfo",
+  method: "GET",
+  path: "/w/{workspace}/jobs_u/get_flow_debug_info/{id}",
+  access: "anyone",
+  scope: { domain: "jobs", action: "read" },
+  summary: "Read the jobs of a flow that runs, by their ids, and the flow's own as `root_job`",
+  responds: responds.json(z.record(z.string(), JobRecord)),
+  run: async (ctx, { workspace, id }) => {
+    const root = await getJob(ctx, workspace, id);
+    const isRoot = (root.kind === "flow" || root.kind === "flowpreview") && root.flow_step_id === null;
+    if (!isRoot || root.state !== "running") {
+      throw new BadRequest(`job ${root.id} is not the outermost flow of a run that has not ended`);
+    }
+    const flow_status = await flowStatus(ctx.app, root);
+    const told: Record<string, JobRecord> = {
+      root_job: toldTo(ctx.caller, { ...toRecord(root), flow_status }),
+    };
+    for (const job of await jobsOfRun(ctx.app, root.id)) told[job.id] = toldTo(ctx.caller, toRecord(job));
+    return told;
+  },
+});
+
+export const flowResultOperations: Operation[] = [getResultById, getFlowDebugInfo];

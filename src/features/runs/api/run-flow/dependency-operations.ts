@@ -1,0 +1,71 @@
+/** Locking the scripts of a flow that a client is about to deploy. */
+import { z } from "zod";
+import { BadRequest } from "../../../../lib/errors.ts";
+import { parseFields } from "../../../../lib/json/json.ts";
+import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
+import { lockWhatNeedsNothing } from "../../../code/flows/locks.ts";
+import { FlowValue } from "../../../code/flows/value/open-flow.ts";
+import type { Submission } from "../../submit/submission.ts";
+import { submitJob } from "../../submit/submit.ts";
+import { submitAndWait } from "../../submit/wait.ts";
+
+const base = "/w/{workspace}/jobs" as const;
+
+const Dependencies = z.object({ path: z.string(), flow_value: FlowValue });
+
+/** The job that finds the locks. Scripts that do not parse are told of before there is one. */
+async function lockSubmission({ path, flow_value }: z.output<typeof Dependencies>): Promise<Submission> {
+  const { value } = await lockWhatNeedsNothing(flow_value);
+  return {
+    kind: "flowdependencies",
+    script_path: path,
+    script_hash: undefined,
+    language: undefined,
+    tag: "dependency",
+    priority: 0,
+    timeout_s: undefined,
+    raw_flow: JSON.stringify(value),
+    args: "{}",
+    visible_to_owner: true,
+  };
+}
+
+const common = {
+  access: "author",
+  scope: { domain: "jobs", action: "run" },
+  audit: { operation: "jobs.flow_dependencies", action_kind: "Execute" },
+  body: Dependencies,
+} as const;
+
+const runFlowDependencies = operation({
+  ...common,
+  name: "runFlowDependencies",
+  method: "POST",
+  path: `${base}/run/flow_dependencies`,
+  summary: "Find the locks of the scripts in a flow that is not deployed",
+  responds: responds.json(
+    z.object({ updated_flow_value: FlowValue }),
+    "the flow with the locks of its scripts",
+  ),
+  run: async (ctx, { body }) => {
+    const end = await submitAndWait(ctx, await lockSubmission(body), {});
+    const { updated_flow_value, error } = parseFields(end.result) as {
+      updated_flow_value?: FlowValue;
+      error?: { message: string };
+    };
+    if (!updated_flow_value) throw new BadRequest(error?.message ?? "the locks could not be found");
+    return { updated_flow_value };
+  },
+});
+
+const runFlowDependenciesAsync = operation({
+  ...common,
+  name: "runFlowDependenciesAsync",
+  method: "POST",
+  path: `${base}/run/flow_dependencies_async`,
+  summary: "Find the locks of the scripts in a flow that is not deployed; answers before they are found",
+  responds: responds.created("uuid of the job"),
+  run: async (ctx, { body }) => (await submitJob(ctx, await lockSubmission(body), {})).id,
+});
+
+export const flowDependencyOperations: Operation[] = [runFlowDependencies, runFlowDependenciesAsync];

@@ -1,0 +1,158 @@
+/** Many jobs at once: running jobs again, and filling the queue for a benchmark. */
+import { z } from "zod";
+import { LANGUAGES } from "../../../../engines/languages/languages.ts";
+import { inPieces } from "../../../../lib/async/batches.ts";
+import { BadRequest, Forbidden } from "../../../../lib/errors.ts";
+import { withMembers } from "../../../../lib/json/json.ts";
+import type { WorkspaceContext } from "../../../../platform/app/context.ts";
+import { type Operation, operation, responds, wholeNumber } from "../../../../platform/http/operation.ts";
+import type { Job } from "../../../../platform/queue/tables.ts";
+import { getJob } from "../../submit/service.ts";
+import { runnableSubmission, type Submission } from "../../submit/submission.ts";
+import { submitJob } from "../../submit/submit.ts";
+import { submitEqualJobs } from "../../submit/submit-equal.ts";
+import { resolveTarget, type Target } from "../../submit/target.ts";
+
+const base = "/w/{workspace}/jobs" as const;
+const run = { domain: "jobs", action: "run" } as const;
+
+const MAX_BATCH = 100_000;
+/** Jobs that are submitted side by side. */
+const MOST_SUBMITTED = 50;
+
+const RerunOptions = z.object({
+  /** Only values that are given: `javascript` would be an expression over the old arguments. */
+  input_transforms: z
+    .record(z.string(), z.object({ type: z.literal("static"), value: z.unknown() }))
+    .optional(),
+  use_latest_version: z.boolean().optional(),
+});
+
+const BatchRerun = z.object({
+  job_ids: z.array(z.uuid().toLowerCase()).max(10_000),
+  script_options_by_path: z.record(z.string(), RerunOptions).default({}),
+  flow_options_by_path: z.record(z.string(), RerunOptions).default({}),
+});
+
+/** What a job ran, as it was then and as its path says it is now; undefined for what is not deployed. */
+function targetsOf({ kind, script_path, script_hash, flow_version }: Job): Targets | undefined {
+  if (script_path === null) return undefined;
+  if (kind === "script" && script_hash !== null) {
+    return { kind, path: script_path, same: { hash: script_hash }, latest: { path: script_path } };
+  }
+  if (kind !== "flow" || flow_version === null) return undefined;
+  const same = { flow_version: String(flow_version) };
+  return { kind, path: script_path, same, latest: { flow: script_path } };
+}
+
+interface Targets {
+  kind: "script" | "flow";
+  path: string;
+  same: Target;
+  latest: Target;
+}
+
+/** The same script or flow with the arguments of an earlier job, changed where the caller says so. */
+async function againSubmission(
+  ctx: WorkspaceContext,
+  id: string,
+  body: z.output<typeof BatchRerun>,
+): Promise<Submission> {
+  const { workspace_id } = ctx.caller.member;
+  const job = await getJob(ctx, workspace_id, id);
+  const targets = targetsOf(job);
+  if (!targets) {
+    throw new BadRequest(`job ${id} is no run of a deployed script or flow: it cannot be run again`);
+  }
+  if (job.deleted || job.delete_after_use) {
+    throw new BadRequest(`the arguments of job ${id} are deleted: it cannot be run again`);
+  }
+  const { kind, path, same, latest } = targets;
+  const options = body[kind === "script" ? "script_options_by_path" : "flow_options_by_path"][path];
+  const found = await resolveTarget(ctx, options?.use_latest_version ? latest : same);
+  if (found.kind !== kind) throw new BadRequest(`${path} is no ${kind} any more`);
+  const given = Object.entries(options?.input_transforms ?? {});
+  const changed = Object.fromEntries(given.map(([name, { value }]) => [name, value]));
+  const args = given.length > 0 ? withMembers(job.args, changed) : job.args;
+  return { ...(await runnableSubmission(ctx, found, args, {})), delete_after_use: false };
+}
+
+const batchRerunJobs = operation({
+  name: "batchReRunJobs",
+  method: "POST",
+  path: `${base}/run/batch_rerun_jobs`,
+  access: "member",
+  scope: run,
+  summary: "Run deployed scripts and flows again with the arguments of earlier jobs",
+  body: BatchRerun,
+  audit: { operation: "jobs.run.script", action_kind: "Execute" },
+  responds: responds.text("uuids of the new jobs, one a line"),
+  run: async (ctx, { body }) => {
+    const submissions = await inPieces(body.job_ids, async (ids) => {
+      const some = [];
+      for (const id of ids) some.push(await againSubmission(ctx, id, body));
+      return some;
+    });
+    const submitSome = (some: readonly Submission[]) =>
+      Promise.all(some.map((submission) => submitJob(ctx, submission, {})));
+    const jobs = await inPieces(submissions, submitSome, MOST_SUBMITTED);
+    return jobs.map((job) => `${job.id}\n`).join("");
+  },
+});
+
+const Batch = z.object({
+  kind: z.enum(["script", "rawscript", "noop"]),
+  path: z.string().nullish(),
+  rawscript: z
+    .object({
+      content: z.string(),
+      language: z.enum(LANGUAGES),
+      path: z.string().nullish(),
+      lock: z.string().nullish(),
+    })
+    .nullish(),
+  tag: z.string().nullish(),
+});
+
+async function batchSubmission(ctx: WorkspaceContext, body: z.output<typeof Batch>): Promise<Submission> {
+  const tag = body.tag ?? undefined;
+  if (body.kind === "script") {
+    if (!body.path) throw new BadRequest("body field `path`: must name the script to run");
+    const found = await resolveTarget(ctx, { path: body.path });
+    return { ...(await runnableSubmission(ctx, found, "{}", { tag })), delete_after_use: false };
+  }
+  const raw = body.rawscript;
+  if (body.kind === "rawscript" && !raw)
+    throw new BadRequest("body field `rawscript`: must be the code to run");
+  return {
+    kind: body.kind === "noop" ? "noop" : "preview",
+    script_path: raw?.path ?? undefined,
+    language: raw?.language ?? "bun",
+    tag: tag ?? raw?.language ?? "noop",
+    raw_code: raw?.content,
+    raw_lock: raw?.lock ?? undefined,
+    args: "{}",
+    visible_to_owner: true,
+  };
+}
+
+const addBatchJobs = operation({
+  name: "addBatchJobs",
+  method: "POST",
+  path: `${base}/add_batch_jobs/{n}`,
+  access: "member",
+  scope: run,
+  summary: "Queue a number of equal jobs, to see how a server bears them; super admins only",
+  body: Batch,
+  audit: { operation: "jobs.run", action_kind: "Execute" },
+  responds: responds.json(z.array(z.string()), "uuids of the jobs"),
+  run: async (ctx, { n, body }) => {
+    if (!ctx.caller.identity.super_admin) throw new Forbidden("this needs a super admin");
+    const count = wholeNumber.min(1).max(MAX_BATCH).safeParse(n);
+    if (!count.success) throw new BadRequest(`"${n}" in the URL must be a number from 1 to ${MAX_BATCH}`);
+    const submission = await batchSubmission(ctx, body);
+    return submitEqualJobs(ctx, submission, count.data);
+  },
+});
+
+export const batchOperations: Operation[] = [batchRerunJobs, addBatchJobs];

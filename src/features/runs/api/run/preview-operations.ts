@@ -1,0 +1,191 @@
+/** Running code that is not deployed. */
+import { z } from "zod";
+import { LANGUAGES } from "../../../../engines/languages/languages.ts";
+import { usableLock } from "../../../../engines/languages/reading/analyse.ts";
+import type { Language } from "../../../../engines/languages/types.ts";
+import { BadRequest } from "../../../../lib/errors.ts";
+import { parseFields } from "../../../../lib/json/json.ts";
+import type { WorkspaceContext } from "../../../../platform/app/context.ts";
+import { fieldOf, jsonField, readForm } from "../../../../platform/http/form.ts";
+import {
+  flag,
+  moment,
+  type Operation,
+  operation,
+  responds,
+  wholeNumber,
+} from "../../../../platform/http/operation.ts";
+import { errorStatusOf, resultResponse } from "../../follow/response-control.ts";
+import type { RunOptions, Submission } from "../../submit/submission.ts";
+import { submitJob } from "../../submit/submit.ts";
+import { submitAndWait } from "../../submit/wait.ts";
+import { jobId } from "./run-operations.ts";
+
+const base = "/w/{workspace}/jobs" as const;
+
+const Preview = z.object({
+  args: z.record(z.string(), z.unknown()).default({}),
+  kind: z.enum(["code", "identity"]).nullish(),
+  content: z.string().nullish(),
+  path: z.string().nullish(),
+  language: z.enum(LANGUAGES).default("bun"),
+  tag: z.string().nullish(),
+  lock: z.string().nullish(),
+});
+type Preview = z.output<typeof Preview>;
+
+const uuid = responds.created("uuid of the job");
+const result = responds.raw("application/json", "the result of the code, as its response controls say");
+
+const previewQuery = {
+  scheduled_for: moment.optional(),
+  job_id: jobId.optional(),
+  tag: z.string().optional(),
+  timeout: wholeNumber.min(1).optional(),
+  invisible_to_owner: flag.optional(),
+};
+
+async function previewSubmission(preview: Preview, options: RunOptions): Promise<Submission> {
+  const isCode = preview.kind !== "identity";
+  if (isCode) checkCode(preview);
+  return {
+    kind: isCode ? "preview" : "identity",
+    script_path: preview.path ?? undefined,
+    language: preview.language,
+    tag: options.tag ?? preview.tag ?? preview.language,
+    timeout_s: options.timeout,
+    raw_code: isCode ? (preview.content ?? "") : undefined,
+    raw_lock: await usableLock(preview.language as Language, preview.lock),
+    args: JSON.stringify(preview.args),
+    visible_to_owner: !options.invisible_to_owner,
+  };
+}
+
+/** What does not parse makes a job that fails, as existing clients expect. */
+function checkCode({ content }: Preview): void {
+  if (typeof content !== "string") throw new BadRequest("body field `content`: must be the code to run");
+}
+
+const previewCommon = {
+  access: "author",
+  scope: { domain: "jobs", action: "run" },
+  audit: { operation: "jobs.run.preview", action_kind: "Execute" },
+} as const;
+
+export const runPreview = operation({
+  ...previewCommon,
+  name: "runPreview",
+  method: "POST",
+  path: `${base}/run/preview`,
+  summary: "Run code that is not deployed; answers before it runs",
+  query: z.object(previewQuery),
+  body: Preview,
+  responds: uuid,
+  run: async (ctx, { body, query }) => (await submitJob(ctx, await previewSubmission(body, query), query)).id,
+});
+
+export const runWaitResultPreview = operation({
+  ...previewCommon,
+  name: "runWaitResultPreview",
+  method: "POST",
+  path: `${base}/run_wait_result/preview`,
+  summary: "Run code that is not deployed and answer its result",
+  query: z.object(previewQuery),
+  body: Preview,
+  responds: result,
+  run: async (ctx, { body, query }) => {
+    const end = await submitAndWait(ctx, await previewSubmission(body, query), query);
+    return resultResponse(end.result, {
+      failed: end.status !== "success",
+      errorStatus: errorStatusOf(ctx.app),
+    });
+  },
+});
+
+/** Code that a client has bundled: one file of JavaScript, sent beside the preview. */
+async function readBundle(ctx: WorkspaceContext): Promise<Preview> {
+  const form = await readForm(ctx.request, ctx.app.settings.get("request_size_limit_mb") * 1_000_000);
+  const preview = await jsonField(form, "preview", Preview);
+  const content = await fieldOf(form, "file");
+  if (content === undefined) throw new BadRequest("the form needs the file `file`, which is the bundle");
+  return { ...preview, content } as Preview;
+}
+
+const runPreviewBundle = operation({
+  ...previewCommon,
+  name: "runPreviewBundle",
+  method: "POST",
+  path: `${base}/run/preview_bundle`,
+  summary: "Run a bundle of JavaScript that is not deployed; answers before it runs",
+  query: z.object(previewQuery),
+  reads: { "multipart/form-data": z.object({ preview: Preview, file: z.file() }) },
+  responds: uuid,
+  run: async (ctx, { query }) =>
+    (await submitJob(ctx, await previewSubmission(await readBundle(ctx), query), query)).id,
+});
+
+const Dependencies = z.object({
+  raw_scripts: z
+    .array(z.object({ raw_code: z.string(), language: z.enum(LANGUAGES), script_path: z.string() }))
+    .length(1, "must hold exactly one script"),
+  entrypoint: z.string(),
+});
+
+/** The job that finds the lock of code which a client is about to deploy. */
+function lockSubmission({ raw_scripts, entrypoint }: z.output<typeof Dependencies>): Submission {
+  const [script] = raw_scripts;
+  if (!script || script.script_path !== entrypoint) {
+    throw new BadRequest("body field `entrypoint`: must be the script_path of the one raw script");
+  }
+  return {
+    kind: "dependencies",
+    script_path: script.script_path,
+    language: script.language,
+    tag: "dependency",
+    raw_code: script.raw_code,
+    args: "{}",
+    visible_to_owner: true,
+  };
+}
+
+const dependenciesCommon = {
+  access: "author",
+  scope: { domain: "jobs", action: "run" },
+  audit: { operation: "jobs.run.dependencies", action_kind: "Execute" },
+  body: Dependencies,
+} as const;
+
+const runDependencies = operation({
+  ...dependenciesCommon,
+  name: "runDependencies",
+  method: "POST",
+  path: `${base}/run/dependencies`,
+  summary: "Find the lock of code that is not deployed",
+  responds: responds.createdJson(
+    z.object({ lock: z.string().optional(), error: z.object({ message: z.string() }).optional() }),
+    "the lock, or why there is none",
+  ),
+  run: async (ctx, { body }) => {
+    const end = await submitAndWait(ctx, lockSubmission(body), {});
+    const { lock, error } = parseFields(end.result) as { lock?: string; error?: { message: string } };
+    return error ? { error: { message: error.message } } : { lock };
+  },
+});
+
+const runDependenciesAsync = operation({
+  ...dependenciesCommon,
+  name: "runDependenciesAsync",
+  method: "POST",
+  path: `${base}/run/dependencies_async`,
+  summary: "Find the lock of code that is not deployed; answers before it is found",
+  responds: uuid,
+  run: async (ctx, { body }) => (await submitJob(ctx, lockSubmission(body), {})).id,
+});
+
+export const previewOperations: Operation[] = [
+  runPreview,
+  runWaitResultPreview,
+  runPreviewBundle,
+  runDependencies,
+  runDependenciesAsync,
+];

@@ -1,0 +1,93 @@
+/** Workflows as code: a running job has functions of its own code run by jobs of their own. */
+import { z } from "zod";
+import type { Language } from "../../../../engines/languages/types.ts";
+import { BadRequest, Forbidden } from "../../../../lib/errors.ts";
+import type { WorkspaceContext } from "../../../../platform/app/context.ts";
+import {
+  alsoAt,
+  flag,
+  type Operation,
+  operation,
+  optionalBody,
+  responds,
+} from "../../../../platform/http/operation.ts";
+import type { Job } from "../../../../platform/queue/tables.ts";
+import { deployedByHash } from "../../../code/scripts/versions.ts";
+import { signatureOf, withOverride } from "../../job/entrypoints.ts";
+import { getJob } from "../../submit/service.ts";
+import type { Submission } from "../../submit/submission.ts";
+import { submitJob } from "../../submit/submit.ts";
+import { AsyncQuery } from "./run-operations.ts";
+
+const Task = z.object({ args: z.record(z.string(), z.unknown()).default({}) });
+
+/** @throws BadRequest when the parent's code exports no such function */
+async function checkFunction(ctx: WorkspaceContext, job: Job, entrypoint: string): Promise<void> {
+  const content = job.script_hash
+    ? (await deployedByHash(ctx.app, job.workspace_id, job.script_hash)).version.content
+    : (job.raw_code ?? "");
+  await signatureOf(
+    { language: job.language as Language, content },
+    entrypoint,
+    `the script of job ${job.id}`,
+  );
+}
+
+function taskSubmission(parent: Job, entrypoint: string, args: Record<string, unknown>): Submission {
+  return {
+    kind: parent.kind,
+    script_path: parent.script_path ?? undefined,
+    script_hash: parent.script_hash ?? undefined,
+    language: parent.language ?? undefined,
+    tag: parent.tag,
+    priority: parent.priority,
+    timeout_s: parent.timeout_s ?? undefined,
+    raw_code: parent.raw_code ?? undefined,
+    raw_lock: parent.raw_lock ?? undefined,
+    args: withOverride(args, entrypoint),
+    entrypoint,
+    visible_to_owner: parent.visible_to_owner,
+  };
+}
+
+const runWorkflowTask = operation({
+  name: "runWorkflowAsCodeTask",
+  method: "POST",
+  path: "/w/{workspace}/jobs/run/workflow_as_code/{job_id}/{entrypoint}",
+  access: "member",
+  scope: { domain: "jobs", action: "run" },
+  summary: "Run an exported function of the calling job's own code, as a job below it",
+  query: AsyncQuery.extend({ skip_update: flag.optional() }),
+  body: optionalBody(Task),
+  responds: responds.created("uuid of the job"),
+  audit: { operation: "jobs.run.workflow_as_code", action_kind: "Execute" },
+  run: async (ctx, { workspace, job_id, entrypoint, body, query }) => {
+    const parent = await getJob(ctx, workspace, job_id);
+    if (ctx.caller.identity.token?.job?.id !== parent.id) {
+      throw new Forbidden(
+        `only job ${parent.id} itself may have functions of its code run, by its own token`,
+      );
+    }
+    if (parent.kind !== "script" && parent.kind !== "preview") {
+      throw new BadRequest(`job ${parent.id} is of kind ${parent.kind}: only scripts have functions to run`);
+    }
+    await checkFunction(ctx, parent, entrypoint);
+    const below = { parent_job: parent.id, root_job: parent.root_job ?? parent.id };
+    const submission = taskSubmission(parent, entrypoint, body.args);
+    const { tag, timeout } = query;
+    const own = {
+      tag: tag || submission.tag,
+      is_tag_inherited: !tag,
+      timeout_s: timeout ?? submission.timeout_s,
+    };
+    return (await submitJob(ctx, { ...submission, ...own }, { ...query, ...below })).id;
+  },
+});
+
+export const workflowOperations: Operation[] = [
+  runWorkflowTask,
+  alsoAt(runWorkflowTask, {
+    name: "runWorkflowAsCode",
+    path: "/w/{workspace}/jobs/workflow_as_code/{job_id}/{entrypoint}",
+  }),
+];

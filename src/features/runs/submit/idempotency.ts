@@ -1,0 +1,128 @@
+/**
+ * Repeated requests: a POST with an `Idempotency-Key` that was used before starts no second job; it is answered with
+ * what became of the first (draft-ietf-httpapi-idempotency-key-header). Keys belong to the caller and the workspace.
+ */
+import { createHmac } from "node:crypto";
+import { and, eq } from "drizzle-orm";
+import type { Reader, Tx } from "../../../database/database.ts";
+import { BadRequest, Conflict, IdempotencyKeyReused } from "../../../lib/errors.ts";
+import type { WorkspaceContext } from "../../../platform/app/context.ts";
+import { idempotencyKeys, type Job } from "../../../platform/queue/tables.ts";
+import { discardUploads } from "../arguments/form-data.ts";
+import { findJob } from "./service.ts";
+import type { RunOptions, Submission } from "./submission.ts";
+import { submitJob } from "./submit.ts";
+
+const MAX_LENGTH = 255;
+
+/**
+ * The key a request carries: a structured string ("…", RFC 9651 §3.3.3), or as most clients send it, bare.
+ * @throws BadRequest for an empty one, one that is too long, or on a request by GET
+ */
+export function idempotencyKey(request: Request): string | undefined {
+  const header = request.headers.get("idempotency-key");
+  if (header === null) return undefined;
+  if (request.method !== "POST") throw new BadRequest("Idempotency-Key goes with POST, not with GET");
+  const key = /^"(.*)"$/.exec(header.trim())?.[1]?.replace(/\\(["\\])/g, "$1") ?? header.trim();
+  if (!/^[\x20-\x7e]+$/.test(key) || key.length > MAX_LENGTH) {
+    throw new BadRequest(
+      `header Idempotency-Key: must be 1 to ${MAX_LENGTH} printable ASCII characters, such as a UUID`,
+    );
+  }
+  return key;
+}
+
+/** Somebody stored the key between the look and the transaction. */
+class Repeated extends Error {
+  readonly job_id: string;
+  constructor(job_id: string) {
+    super("repeated");
+    this.job_id = job_id;
+  }
+}
+
+/**
+ * Submits a job unless the key stands for one already.
+ * @returns id of the job that the key stands for, and whether this call made it
+ * @throws IdempotencyKeyReused when the key was used for something else
+ */
+export async function submitOnce(
+  ctx: WorkspaceContext,
+  key: string,
+  submission: Submission,
+  options: RunOptions,
+  { ownId }: { ownId: boolean } = { ownId: false },
+): Promise<{ id: string; repeated: boolean }> {
+  const fingerprint = fingerprintOf(ctx, submission, options);
+  const known = await findKey(ctx, ctx.app.db.read, key, fingerprint);
+  if (known) {
+    await discardUploads(ctx.request);
+    return { id: known, repeated: true };
+  }
+  try {
+    const job = await submitJob(ctx, submission, options, {
+      ownId,
+      also: (tx, job_id) => storeKey(ctx, tx, { key, fingerprint, job_id }),
+    });
+    return { id: job.id, repeated: false };
+  } catch (error) {
+    if (error instanceof Repeated) return { id: error.job_id, repeated: true };
+    throw error;
+  }
+}
+
+/** The job that a key stands for. @throws Conflict when it is gone */
+export async function jobOfKey(ctx: WorkspaceContext, id: string): Promise<Job> {
+  const job = await findJob(ctx.app, ctx.caller.member.workspace_id, id);
+  if (!job) throw new Conflict(`job ${id}, which the Idempotency-Key belongs to, is no longer stored`);
+  return job;
+}
+
+async function storeKey(
+  ctx: WorkspaceContext,
+  tx: Tx,
+  row: { key: string; fingerprint: string; job_id: string },
+): Promise<void> {
+  const { workspace_id } = ctx.caller.member;
+  const { email } = ctx.caller.identity;
+  await tx.lock(`idempotency ${workspace_id} ${email} ${row.key}`);
+  const known = await findKey(ctx, tx, row.key, row.fingerprint);
+  if (known) throw new Repeated(known);
+  await tx.insert(idempotencyKeys).values({ ...row, workspace_id, email, created_at: ctx.app.clock() });
+}
+
+async function findKey(
+  ctx: WorkspaceContext,
+  db: Reader,
+  key: string,
+  fingerprint: string,
+): Promise<string | undefined> {
+  const [row] = await db
+    .select({ fingerprint: idempotencyKeys.fingerprint, job_id: idempotencyKeys.job_id })
+    .from(idempotencyKeys)
+    .where(
+      and(
+        eq(idempotencyKeys.workspace_id, ctx.caller.member.workspace_id),
+        eq(idempotencyKeys.email, ctx.caller.identity.email),
+        eq(idempotencyKeys.key, key),
+      ),
+    );
+  if (row && row.fingerprint !== fingerprint) {
+    throw new IdempotencyKeyReused(
+      `the Idempotency-Key was used for another request, which started job ${row.job_id}: take a new key`,
+    );
+  }
+  return row?.job_id;
+}
+
+/** What was asked for. Keyed, since a plain digest of short arguments could be guessed back. */
+function fingerprintOf(ctx: WorkspaceContext, submission: Submission, options: RunOptions): string {
+  const { kind, script_path, raw_code } = submission;
+  // The files of a form are stored under new names each time it is sent.
+  const isForm = ctx.request.headers.get("content-type")?.toLowerCase().startsWith("multipart/");
+  const args = isForm ? "form" : (submission.given ?? submission.args);
+  const { job_id: _, ...asked } = options;
+  return createHmac("sha256", ctx.app.instanceKey)
+    .update(JSON.stringify([kind, script_path ?? raw_code, args, asked]))
+    .digest("hex");
+}

@@ -1,0 +1,96 @@
+import { and, eq } from "drizzle-orm";
+import { z } from "zod";
+import { BadRequest, NotFound } from "../../../lib/errors.ts";
+import { moment, type Operation, operation, paging, responds } from "../../../platform/http/operation.ts";
+import { auditLog } from "./tables.ts";
+import { auditFilters, linesOfAudit, pageOfAudit, seenEverywhere, seenIn } from "./walk.ts";
+
+const AuditLog = z
+  .object({
+    id: z.number(),
+    workspace_id: z.string(),
+    timestamp: moment,
+    username: z.string(),
+    email: z.string(),
+    operation: z.string(),
+    action_kind: z.string(),
+    resource: z.string().nullish(),
+    parameters: z.record(z.string(), z.string()).nullish(),
+  })
+  .meta({ id: "AuditLog" });
+
+const lines = responds.raw("application/jsonl", "a row a line");
+
+export const getAuditLog = operation({
+  name: "getAuditLog",
+  method: "GET",
+  path: "/w/{workspace}/audit/get/{id}",
+  access: "admin",
+  summary: "Read one audit row",
+  responds: responds.json(AuditLog),
+  run: async (ctx, { workspace, id }) => {
+    if (!/^\d{1,15}$/.test(id))
+      throw new BadRequest(`"${id}" is not the id of an audit row: it must be a number`);
+    const { rows } = seenIn(ctx, workspace);
+    const [row] = await ctx.app.db.read
+      .select()
+      .from(auditLog)
+      .where(and(rows, eq(auditLog.id, Number(id))));
+    if (!row) throw new NotFound(`audit row ${id} in workspace ${workspace}`);
+    return row;
+  },
+});
+
+export const listAuditLogs = operation({
+  name: "listAuditLogs",
+  method: "GET",
+  path: "/w/{workspace}/audit/list",
+  access: "admin",
+  summary: "List audit rows, newest first",
+  query: z.object({ ...paging, ...auditFilters }),
+  responds: responds.json(z.array(AuditLog)),
+  run: (ctx, { workspace, query }) => pageOfAudit(ctx, seenIn(ctx, workspace), query),
+});
+
+export const exportAuditLogs = operation({
+  name: "exportAuditLogs",
+  method: "GET",
+  path: "/w/{workspace}/audit/export",
+  access: "member",
+  summary: "Read audit rows as JSON lines, oldest first; who is no admin reads their own alone",
+  query: z.object(auditFilters),
+  responds: lines,
+  run: (ctx, { workspace, query }) => linesOfAudit(ctx, seenIn(ctx, workspace), query),
+});
+
+const everywhere = { ...auditFilters, workspace: z.string().optional() };
+
+export const listAllAuditLogs = operation({
+  name: "listAllAuditLogs",
+  method: "GET",
+  path: "/audit/list",
+  access: "superAdmin",
+  summary: "List audit rows of all workspaces, of none (`global`) and of deleted ones, newest first",
+  query: z.object({ ...paging, ...everywhere }),
+  responds: responds.json(z.array(AuditLog)),
+  run: (ctx, { query }) => pageOfAudit(ctx, seenEverywhere(query.workspace), query),
+});
+
+export const exportAllAuditLogs = operation({
+  name: "exportAllAuditLogs",
+  method: "GET",
+  path: "/audit/export",
+  access: "superAdmin",
+  summary: "Read audit rows of all workspaces as JSON lines, oldest first, however many there are",
+  query: z.object(everywhere),
+  responds: lines,
+  run: (ctx, { query }) => linesOfAudit(ctx, seenEverywhere(query.workspace), query),
+});
+
+export const auditOperations: Operation[] = [
+  getAuditLog,
+  listAuditLogs,
+  exportAuditLogs,
+  listAllAuditLogs,
+  exportAllAuditLogs,
+];

@@ -1,0 +1,20 @@
+import { kit } from "../../../database/kit.ts";
+
+const { table, text, timestamp, json, serial, index } = kit;
+
+/** What was done, by whom, in the same transaction as the change. Rows are only ever added, and go with retention. */
+export const auditLog = table(
+  "audit_log",
+  {
+    id: serial("id"),
+    workspace_id: text("workspace_id").notNull(),
+    timestamp: timestamp("timestamp").notNull(),
+    username: text("username").notNull(),
+    email: text("email").notNull(),
+    operation: text("operation").notNull(),
+    action_kind: text("action_kind").notNull(),
+    resource: text("resource"),
+    parameters: json<Record<string, string>>("parameters"),
+  },
+  (t) => [index("audit_by_workspace").on(t.workspace_id, t.id)],
+);

@@ -1,0 +1,58 @@
+import { z } from "zod";
+import { checkEmail } from "../../../lib/text/paths.ts";
+import { check } from "../../../platform/config/check.ts";
+import type { SmtpSettings } from "../../../platform/config/values.ts";
+import { type Operation, operation, optional, responds } from "../../../platform/http/operation.ts";
+import { letter } from "./letter.ts";
+import { sendThrough } from "./send.ts";
+
+/** The settings as this one operation names them. */
+const TestSettings = z.object({
+  host: z.string(),
+  username: z.string(),
+  password: z.string(),
+  port: z.number().int(),
+  from: z.string(),
+  tls_implicit: z.boolean(),
+  disable_tls: z.boolean(),
+  /** PEM of an authority of one's own. */
+  ca: optional(z.string()),
+});
+
+export const testSmtp = operation({
+  name: "testSmtp",
+  method: "POST",
+  path: "/settings/test_smtp",
+  access: "superAdmin",
+  summary: "Send a mail through the given server, and say how that went",
+  body: z.object({ to: z.string(), smtp: TestSettings }),
+  responds: responds.text("confirmation"),
+  audit: { operation: "settings.test_smtp", action_kind: "Execute" },
+  run: async (ctx, { body }) => {
+    const to = checkEmail(body.to);
+    const server = toSettings(body.smtp);
+    const place = `${server.smtp_host}:${server.smtp_port}`;
+    await ctx.write({ resource: to, parameters: { server: place } }, async () => {});
+    await sendThrough(
+      server,
+      to,
+      letter("Test mail", [`This mail was sent by ${ctx.app.urls.base} to try its mail server. It works.`]),
+    );
+    return `mail sent to ${to} through ${place}`;
+  },
+});
+
+function toSettings(given: z.output<typeof TestSettings>): SmtpSettings {
+  return check("smtp_settings", {
+    smtp_host: given.host,
+    smtp_port: given.port,
+    smtp_from: given.from,
+    smtp_username: given.username,
+    smtp_password: given.password,
+    smtp_tls_implicit: given.tls_implicit,
+    smtp_disable_tls: given.disable_tls,
+    smtp_ca: given.ca,
+  }) as SmtpSettings;
+}
+
+export const mailOperations: Operation[] = [testSmtp];

@@ -1,0 +1,80 @@
+/** The endpoint of the instance's events: its address is the setting `instance_events_webhook`, all else is here. */
+import { z } from "zod";
+import {
+  type Operation,
+  operation,
+  optional,
+  optionalBody,
+  responds,
+} from "../../../../platform/http/operation.ts";
+import { requireLicense } from "../../../tenancy/license/service.ts";
+import { listDeliveries, redeliver } from "../deliveries.ts";
+import { getEndpoint, INSTANCE_ENDPOINT, rotateSecret } from "../endpoints.ts";
+import { INSTANCE } from "../event-types.ts";
+import { DeliveriesQuery, Delivery, Endpoint, toRecord } from "./operations.ts";
+
+const base = "/webhooks/instance" as const;
+
+const getInstanceWebhook = operation({
+  name: "getInstanceWebhook",
+  method: "GET",
+  path: base,
+  access: "superAdmin",
+  summary: "Show where events about users of the instance are sent, and whether they arrive",
+  responds: responds.json(Endpoint),
+  run: async ({ app }) => {
+    await requireLicense(app);
+    return toRecord(await getEndpoint(app.db.read, INSTANCE, INSTANCE_ENDPOINT));
+  },
+});
+
+const rotateInstanceWebhookSecret = operation({
+  name: "rotateInstanceWebhookSecret",
+  method: "POST",
+  path: `${base}/rotate_secret`,
+  access: "superAdmin",
+  summary:
+    "Make a new secret that signs the instance's events, shown only now; for a day the one before signs too",
+  responds: responds.json(z.object({ secret: z.string() }), "the new secret"),
+  audit: { operation: "webhooks.rotate_secret", action_kind: "Update" },
+  run: async (ctx) => {
+    await requireLicense(ctx.app);
+    return { secret: await rotateSecret(ctx, INSTANCE, INSTANCE_ENDPOINT) };
+  },
+});
+
+const listInstanceWebhookDeliveries = operation({
+  name: "listInstanceWebhookDeliveries",
+  method: "GET",
+  path: `${base}/deliveries`,
+  access: "superAdmin",
+  summary: "List which of the instance's events were sent, newest first",
+  query: DeliveriesQuery,
+  responds: responds.json(z.array(Delivery)),
+  run: async ({ app }, { query }) => {
+    await requireLicense(app);
+    return listDeliveries(app.db.read, INSTANCE, INSTANCE_ENDPOINT, query);
+  },
+});
+
+const redeliverInstanceWebhook = operation({
+  name: "redeliverInstanceWebhook",
+  method: "POST",
+  path: `${base}/redeliver`,
+  access: "superAdmin",
+  summary: "Send one of the instance's events again, or all that were given up",
+  body: optionalBody(z.object({ event_seq: optional(z.number().int()) })),
+  responds: responds.json(z.object({ count: z.number() }), "how many are sent again"),
+  audit: { operation: "webhooks.redeliver", action_kind: "Execute" },
+  run: async (ctx, { body }) => {
+    await requireLicense(ctx.app);
+    return { count: await redeliver(ctx, INSTANCE, INSTANCE_ENDPOINT, body.event_seq) };
+  },
+});
+
+export const instanceWebhookOperations: Operation[] = [
+  getInstanceWebhook,
+  rotateInstanceWebhookSecret,
+  listInstanceWebhookDeliveries,
+  redeliverInstanceWebhook,
+];

@@ -1,0 +1,167 @@
+/** The settings of a workspace as they stand on the wire and in the database. What newer clients say beside it is kept and given back. */
+import { z } from "zod";
+import { LargeFileStorage } from "./storage-records.ts";
+
+const MOST_TEXT = 2_048;
+const text = z.string().max(MOST_TEXT, `must have at most ${MOST_TEXT} characters`);
+
+const PROVIDERS = [
+  "openai",
+  "azure_openai",
+  "anthropic",
+  "mistral",
+  "deepseek",
+  "googleai",
+  "groq",
+  "openrouter",
+  "togetherai",
+  "aws_bedrock",
+  "customai",
+] as const;
+const Provider = z.enum(PROVIDERS);
+
+export const AiResource = z.looseObject({
+  /** Path of the resource with the provider's key. */
+  path: text,
+  provider: Provider,
+});
+export type AiResource = z.output<typeof AiResource>;
+
+const AiModel = z.looseObject({ model: text, provider: Provider });
+
+/** As newer clients settle it: several providers with their models. */
+export const AiConfig = z.looseObject({
+  providers: z.partialRecord(
+    Provider,
+    z.looseObject({ resource_path: text, models: z.array(text).nullish() }),
+  ),
+  default_model: AiModel.nullish(),
+  code_completion_model: AiModel.nullish(),
+});
+export type AiConfig = z.output<typeof AiConfig>;
+
+const GIT_TYPES = [
+  "script",
+  "flow",
+  "app",
+  "folder",
+  "resource",
+  "variable",
+  "secret",
+  "resourcetype",
+  "schedule",
+  "user",
+  "group",
+  "trigger",
+  "settings",
+  "key",
+] as const;
+const GitType = z.enum(GIT_TYPES);
+
+const GitRepository = z.looseObject({
+  script_path: text,
+  git_repo_resource_path: text,
+  use_individual_branch: z.boolean().nullish(),
+  group_by_folder: z.boolean().nullish(),
+  exclude_types_override: z.array(GitType).nullish(),
+  collapsed: z.boolean().nullish(),
+  settings: z.record(z.string(), z.unknown()).nullish(),
+});
+
+export const GitSyncSettings = z.looseObject({
+  /** Globs. */
+  include_path: z.array(text).nullish(),
+  include_type: z.array(GitType).nullish(),
+  repositories: z.array(GitRepository).nullish(),
+});
+
+export const DeployUiSettings = z.looseObject({
+  include_path: z.array(text).nullish(),
+  include_type: z
+    .array(z.enum(["script", "flow", "app", "resource", "variable", "secret", "trigger"]))
+    .nullish(),
+});
+
+const language = z
+  .string()
+  .regex(/^[a-z][a-z0-9_]{0,29}$/, "must be the name of a language such as `bun` or `python3`");
+
+export const DefaultScripts = z.looseObject({
+  order: z.array(language).nullish(),
+  hidden: z.array(language).nullish(),
+  default_script_content: z.record(language, z.string()).nullish(),
+});
+
+export const ScriptArgs = z.record(z.string(), z.unknown());
+
+/** A handler that schedules have which name none. */
+const DefaultHandler = z.looseObject({
+  /** `script/<path>` or `flow/<path>`. */
+  path: z.string(),
+  extra_args: ScriptArgs.optional(),
+  times: z.number().int().optional(),
+  exact: z.boolean().optional(),
+  /** Of `error` alone: the workspace's own error handler does not hear of the schedule's failures. */
+  workspace_handler_muted: z.boolean().optional(),
+});
+
+/** What is kept. A field that is left out has its default; null is never kept. */
+export const StoredSettings = z.object({
+  auto_invite_operator: z.boolean().optional(),
+  auto_add: z.boolean().optional(),
+  automatic_billing: z.boolean().optional(),
+  seats: z.number().int().optional(),
+  deploy_to: z.string().optional(),
+  ai_resource: AiResource.optional(),
+  ai_config: AiConfig.optional(),
+  code_completion_enabled: z.boolean().optional(),
+  error_handler: z.string().optional(),
+  error_handler_extra_args: ScriptArgs.optional(),
+  error_handler_muted_on_cancel: z.boolean().optional(),
+  mute_critical_alerts: z.boolean().optional(),
+  default_error_handler: DefaultHandler.optional(),
+  default_recovery_handler: DefaultHandler.optional(),
+  default_success_handler: DefaultHandler.optional(),
+  git_sync: GitSyncSettings.optional(),
+  deploy_ui: DeployUiSettings.optional(),
+  default_app: z.string().optional(),
+  default_scripts: DefaultScripts.optional(),
+  chat_team_id: z.string().optional(),
+  chat_name: z.string().optional(),
+  chat_command_script: z.string().optional(),
+});
+export type StoredSettings = z.output<typeof StoredSettings>;
+
+/** The answer of get_settings: contract 2.1. What is not set is null. */
+export const WorkspaceSettings = z.object({
+  workspace_id: z.string(),
+  chat_name: z.string().nullable(),
+  chat_team_id: z.string().nullable(),
+  chat_command_script: z.string().nullable(),
+  /** The same by the names of existing clients. */
+  slack_name: z.string().nullable(),
+  slack_team_id: z.string().nullable(),
+  slack_command_script: z.string().nullable(),
+  auto_invite_domain: z.string().nullable(),
+  auto_invite_operator: z.boolean().nullable(),
+  auto_add: z.boolean().nullable(),
+  plan: z.string().nullable(),
+  automatic_billing: z.boolean(),
+  customer_id: z.string().nullable(),
+  webhook: z.string().nullable(),
+  deploy_to: z.string().nullable(),
+  ai_resource: AiResource.nullable(),
+  ai_config: AiConfig.optional(),
+  openai_resource_path: z.string().nullable(),
+  code_completion_enabled: z.boolean(),
+  error_handler: z.string().nullable(),
+  error_handler_extra_args: ScriptArgs.nullable(),
+  error_handler_muted_on_cancel: z.boolean(),
+  large_file_storage: LargeFileStorage.nullable(),
+  git_sync: GitSyncSettings.nullable(),
+  deploy_ui: DeployUiSettings.nullable(),
+  default_app: z.string().nullable(),
+  default_scripts: DefaultScripts.nullable(),
+  /** Left out unless it is so: clients of the time of the contract know no such field. */
+  mute_critical_alerts: z.literal(true).optional(),
+});

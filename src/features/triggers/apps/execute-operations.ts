@@ -1,0 +1,38 @@
+import { z } from "zod";
+import { LANGUAGES } from "../../../engines/languages/languages.ts";
+import { type Operation, operation, optional, responds } from "../../../platform/http/operation.ts";
+import { executeComponent } from "./execute.ts";
+
+const Inputs = z.record(z.string(), z.unknown());
+
+const Execution = z.object({
+  component: z.string(),
+  path: optional(z.string()),
+  args: Inputs.default({}),
+  raw_code: optional(
+    z.object({
+      content: z.string(),
+      language: z.enum(LANGUAGES),
+      lock: optional(z.string()),
+    }),
+  ),
+  force_viewer_static_fields: optional(Inputs),
+  force_viewer_one_of_fields: optional(z.record(z.string(), z.array(z.unknown()))),
+  force_viewer_allow_user_resources: optional(z.array(z.string())),
+});
+
+const runComponent = operation({
+  name: "executeComponent",
+  method: "POST",
+  path: "/w/{workspace}/apps_u/execute_component/{path}",
+  access: "anyone",
+  scope: { domain: "apps", action: "run", resource: "path" },
+  cors: true,
+  summary: "Run what a component of an app runs, as far as the app's policy allows",
+  body: Execution,
+  responds: responds.text("uuid of the job"),
+  audit: { operation: "jobs.run", action_kind: "Execute" },
+  run: (ctx, { workspace, path, body }) => executeComponent(ctx, workspace, path, body),
+});
+
+export const appExecuteOperations: Operation[] = [runComponent];

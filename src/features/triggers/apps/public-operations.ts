@@ -1,0 +1,146 @@
+/** Apps for people who need not be members: by an address that cannot be guessed, or one that an admin has chosen. */
+import { timingSafeEqual } from "node:crypto";
+import { and, eq } from "drizzle-orm";
+import { z } from "zod";
+import { BadRequest, NotFound, Unauthorized } from "../../../lib/errors.ts";
+import { canRead } from "../../../platform/access/permissions.ts";
+import type { App, Context, WorkspaceContext } from "../../../platform/app/context.ts";
+import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import { resources } from "../../assets/resource-tables.ts";
+import { toRecord } from "../../code/apps/operations.ts";
+import { AppRecord } from "../../code/apps/records.ts";
+import { getApp, newestOf } from "../../code/apps/service.ts";
+import { type AppRow, apps } from "../../code/apps/tables.ts";
+import { resolveMember } from "../../tenancy/people/members.ts";
+import { workspaceHmac } from "../../tenancy/workspaces/secrets.ts";
+import { workspaces } from "../../tenancy/workspaces/tables.ts";
+
+/** The one folder whose resources everybody may read: what public apps look like. */
+const THEMES = "f/app_themes/";
+/** The one type of resource that is public there: whatever else is kept in the folder is its members'. */
+const THEME_TYPE = "app_theme";
+
+/** `<id>-<signature>`: HMAC-SHA256, in hex. */
+async function secretOf(
+  app: App,
+  { workspace_id, id }: Pick<AppRow, "workspace_id" | "id">,
+): Promise<string> {
+  const signature = await workspaceHmac(app, workspace_id, "public app", [String(id)]);
+  return `${id}-${signature.toString("hex")}`;
+}
+
+/** @throws NotFound for what is no app's secret */
+async function appBySecret(app: App, workspace_id: string, secret: string): Promise<AppRow> {
+  const id = /^(\d{1,15})-[0-9a-f]{64}$/.exec(secret)?.[1];
+  const unknown = () => new NotFound(`public app in workspace ${workspace_id}`);
+  if (id === undefined) throw unknown();
+  // An unknown workspace is told like a wrong secret.
+  const right = await secretOf(app, { workspace_id, id: Number(id) }).catch(() => undefined);
+  if (right === undefined || right.length !== secret.length) throw unknown();
+  if (!timingSafeEqual(Buffer.from(right), Buffer.from(secret))) throw unknown();
+  const [row] = await app.db.read
+    .select()
+    .from(apps)
+    .where(and(eq(apps.workspace_id, workspace_id), eq(apps.id, Number(id))));
+  if (!row) throw unknown();
+  return row;
+}
+
+/**
+ * The app as somebody sees it who uses it: without what its policy settles.
+ * @throws Unauthorized for who must log in first, NotFound for who may not read it
+ */
+async function shownTo(ctx: Context, app: AppRow) {
+  const { execution_mode } = app.policy;
+  if (execution_mode !== "anonymous") await requireReader(ctx, app);
+  const record = await toRecord(ctx.app, await newestOf(ctx.app.db.read, app));
+  return { ...record, versions: [app.version], policy: { execution_mode }, extra_perms: {}, created_by: "" };
+}
+
+async function requireReader({ app, caller }: Context, row: AppRow): Promise<void> {
+  const { workspace_id, path, extra_perms } = row;
+  if (!caller.identity) throw new Unauthorized("log in to use this app");
+  const bound = caller.identity.token?.workspace_id;
+  if (bound !== undefined && bound !== workspace_id) {
+    throw new Unauthorized(`the token is bound to another workspace than ${workspace_id}`);
+  }
+  const member = caller.member ?? (await resolveMember(app, caller.identity, workspace_id));
+  if (!member || member.disabled) throw new Unauthorized(`not a member of workspace ${workspace_id}`);
+  if (!canRead(member, path, extra_perms)) throw new NotFound(`app ${path} in workspace ${workspace_id}`);
+}
+
+const getAppSecret = operation({
+  name: "getPublicSecretOfApp",
+  method: "GET",
+  path: "/w/{workspace}/apps/secret_of/{path}",
+  access: "member",
+  summary: "Read the part of an app's public address that cannot be guessed",
+  responds: responds.text("the secret"),
+  run: async (ctx: WorkspaceContext, { path }) => secretOf(ctx.app, (await getApp(ctx, path)).app),
+});
+
+const getPublicApp = operation({
+  name: "getPublicAppBySecret",
+  method: "GET",
+  path: "/w/{workspace}/apps_u/public_app/{secret}",
+  access: "anyone",
+  scope: { domain: "apps", action: "read" },
+  cors: true,
+  summary: "Read an app by its secret; only an anonymous one is for who is not logged in",
+  responds: responds.json(AppRecord),
+  run: async (ctx, { workspace, secret }) => shownTo(ctx, await appBySecret(ctx.app, workspace, secret)),
+});
+
+const getPublicAppByCustomPath = operation({
+  name: "getPublicAppByCustomPath",
+  method: "GET",
+  path: "/apps_u/public_app_by_custom_path/{custom_path}",
+  access: "anyone",
+  scope: { domain: "apps", action: "read" },
+  cors: true,
+  summary:
+    "Read an app by the address that an admin has chosen; only an anonymous one is for who is not logged in",
+  responds: responds.json(AppRecord),
+  run: async (ctx, { custom_path }) => {
+    const [found] = await ctx.app.db.read
+      .select({ row: apps })
+      .from(apps)
+      .innerJoin(workspaces, eq(workspaces.id, apps.workspace_id))
+      .where(and(eq(apps.custom_path, custom_path), eq(workspaces.archived, false)));
+    if (!found) throw new NotFound(`app with custom path ${custom_path.slice(0, 80)}`);
+    return shownTo(ctx, found.row);
+  },
+});
+
+const getPublicResource = operation({
+  name: "getPublicResource",
+  method: "GET",
+  path: "/w/{workspace}/apps_u/public_resource/{path}",
+  access: "anyone",
+  scope: { domain: "apps", action: "read" },
+  cors: true,
+  summary: `Read a theme of apps: a resource below ${THEMES}`,
+  responds: responds.json(z.unknown()),
+  run: async (ctx, { workspace, path }) => {
+    if (!path.startsWith(THEMES)) throw new BadRequest(`only resources below ${THEMES} are public`);
+    const [row] = await ctx.app.db.read
+      .select({ value: resources.value })
+      .from(resources)
+      .where(
+        and(
+          eq(resources.workspace_id, workspace),
+          eq(resources.path, path),
+          eq(resources.resource_type, THEME_TYPE),
+        ),
+      );
+    if (!row) throw new NotFound(`resource ${path} in workspace ${workspace}`);
+    return row.value;
+  },
+});
+
+export const appPublicOperations: Operation[] = [
+  getAppSecret,
+  getPublicApp,
+  getPublicAppByCustomPath,
+  getPublicResource,
+];

@@ -1,0 +1,56 @@
+/** Commands from the chat product, and a trial of the connection. */
+import { z } from "zod";
+import {
+  alsoAt,
+  type Operation,
+  operation,
+  optionalBody,
+  orElse,
+  responds,
+} from "../../../platform/http/operation.ts";
+import { answerCommand } from "./command.ts";
+import { runTrial } from "./trial.ts";
+
+const chatCommand = operation({
+  name: "chatCommand",
+  method: "POST",
+  path: "/oauth/chat_command",
+  access: "anyone",
+  scope: false,
+  summary: "Take a command that the chat product sends and signs; it starts the workspace's command script",
+  responds: responds.raw("application/json", "what is shown to who typed the command"),
+  audit: { operation: "jobs.run", action_kind: "Execute" },
+  run: async ({ app, request }) =>
+    Response.json({ response_type: "ephemeral", text: await answerCommand(app, request) }),
+});
+
+const runChatMessageTestJob = operation({
+  name: "runChatMessageTestJob",
+  method: "POST",
+  path: "/w/{workspace}/workspaces/run_chat_message_test_job",
+  access: "admin",
+  summary: "Run a job that posts a message through the workspace's connection to the chat product",
+  body: optionalBody(
+    z.object({
+      hub_script_path: orElse(z.string(), ""),
+      channel: orElse(z.string(), "").transform((channel) => channel || "general"),
+      test_msg: orElse(z.string(), "This is a test message"),
+    }),
+  ),
+  responds: responds.raw("text/json", "the job's uuid, as `job_uuid`"),
+  audit: { operation: "workspaces.run_chat_message_test_job", action_kind: "Execute" },
+  run: async (ctx, { body }) =>
+    new Response(JSON.stringify({ job_uuid: await runTrial(ctx, body) }), {
+      headers: { "content-type": "text/json" },
+    }),
+});
+
+export const chatOperations: Operation[] = [
+  chatCommand,
+  alsoAt(chatCommand, { name: "slackCommand", path: "/oauth/slack" }),
+  runChatMessageTestJob,
+  alsoAt(runChatMessageTestJob, {
+    name: "runSlackMessageTestJob",
+    path: "/w/{workspace}/workspaces/run_slack_message_test_job",
+  }),
+];

@@ -1,0 +1,180 @@
+import { z } from "zod";
+import type { Retry as RetryRule } from "../../../engines/flow-engine/types.ts";
+import type { WorkspaceContext } from "../../../platform/app/context.ts";
+import { type Operation, operation, optional, orElse, responds } from "../../../platform/http/operation.ts";
+import { Retry } from "../../code/flows/value/open-flow.ts";
+import { SignatureRule } from "../../code/scripts/records.ts";
+import { keepingOthers, mergeKept } from "../../tenancy/rights/unknown-fields.ts";
+import { triggerOperations, triggerRecord } from "../common/kind-operations.ts";
+import { isEnabled, Mode, modeOf } from "../common/mode.ts";
+import { standingKey } from "./places.ts";
+import * as service from "./service.ts";
+import { routesOf } from "./table.ts";
+import { AUTHENTICATION_METHODS, HTTP_METHODS, type HttpTrigger, REQUEST_TYPES } from "./tables.ts";
+
+const base = "/w/{workspace}/http_triggers" as const;
+
+const orNull = <T extends z.ZodType>(schema: T) => orElse(schema, null);
+const orFalse = orElse(z.boolean(), false);
+
+const method = z.string().toLowerCase().pipe(z.enum(HTTP_METHODS));
+/** Existing tools say `windmill` for a token of this service. */
+const authentication = z.preprocess(
+  (value) => (value === "windmill" ? "token" : value),
+  z.enum(AUTHENTICATION_METHODS),
+);
+
+const StaticAssets = z.object({
+  s3: z.string(),
+  storage: optional(z.string()),
+  filename: optional(
+    z
+      .string()
+      .regex(/^[\x20-\x7e]{1,200}$/)
+      .regex(/^[^"\\]*$/),
+  ),
+});
+
+const written = {
+  path: z.string(),
+  route_path: z.string(),
+  workspaced_route: orFalse,
+  http_method: method,
+  script_path: orElse(z.string(), ""),
+  is_flow: orFalse,
+  summary: orNull(z.string()),
+  description: orNull(z.string()),
+  request_type: optional(z.enum(REQUEST_TYPES)),
+  is_async: optional(z.boolean()),
+  authentication_method: optional(authentication),
+  requires_auth: optional(z.boolean()),
+  authentication_resource_path: orNull(z.string().transform((path) => path.replace(/^\$res:/, ""))),
+  signature: orNull(SignatureRule),
+  raw_string: orFalse,
+  wrap_body: orFalse,
+  is_static_website: orFalse,
+  static_asset_config: orNull(StaticAssets),
+  retry: orNull(Retry),
+};
+
+const EditRoute = keepingOthers(z.object({ ...written, mode: Mode }));
+const NewRoute = keepingOthers(z.object({ ...written, enabled: optional(z.boolean()), mode: Mode }));
+
+/** How it was said first: by two flags, which the newer fields stand for. */
+export function settled({ is_async, requires_auth, mode: _, extra, ...body }: z.output<typeof EditRoute>) {
+  return {
+    ...body,
+    extra: mergeKept(null, extra),
+    retry: body.retry as RetryRule | null,
+    request_type: body.request_type ?? (is_async ? ("async" as const) : ("sync" as const)),
+    authentication_method:
+      body.authentication_method ?? (requires_auth ? ("token" as const) : ("none" as const)),
+  };
+}
+
+const HttpTriggerRecord = z
+  .object({
+    ...triggerRecord,
+    route_path: z.string(),
+    workspaced_route: z.boolean(),
+    http_method: z.enum(HTTP_METHODS),
+    description: z.string().nullish(),
+    is_async: z.boolean(),
+    request_type: z.enum(REQUEST_TYPES),
+    requires_auth: z.boolean(),
+    authentication_method: z.enum(AUTHENTICATION_METHODS),
+    authentication_resource_path: z.string().nullish(),
+    signature: SignatureRule.nullish(),
+    raw_string: z.boolean(),
+    wrap_body: z.boolean(),
+    is_static_website: z.boolean(),
+    static_asset_config: StaticAssets.nullish(),
+    retry: z.unknown().nullish(),
+    mode: Mode,
+    /** Why it does not answer though it is switched on. */
+    error: z.string().nullish(),
+  })
+  .meta({ id: "HttpTrigger" });
+
+const toRecord = async (
+  { extra, ...row }: HttpTrigger,
+  { app }: WorkspaceContext,
+): Promise<z.input<typeof HttpTriggerRecord>> => ({
+  ...extra,
+  ...row,
+  mode: modeOf(row.enabled),
+  error: (await routesOf(app)).errors.get(standingKey(row)),
+  is_async: row.request_type === "async",
+  requires_auth: row.authentication_method !== "none",
+});
+
+export const createHttpTrigger = operation({
+  name: "createHttpTrigger",
+  method: "POST",
+  path: `${base}/create`,
+  access: "author",
+  summary: "Serve a route below /api/r/ that runs a script or flow, or answers files",
+  body: NewRoute,
+  responds: responds.created("the path it is kept at"),
+  audit: { operation: "http_triggers.create", action_kind: "Create" },
+  run: async (ctx, { body }) => {
+    const { enabled, ...route } = body;
+    await service.createRoute(ctx, { ...settled(route), enabled: isEnabled(enabled, body.mode) });
+    return body.path;
+  },
+});
+
+export const updateHttpTrigger = operation({
+  name: "updateHttpTrigger",
+  method: "POST",
+  path: `${base}/update/{path}`,
+  access: "author",
+  summary: "Change a route; its runs act as whoever changed it last",
+  body: EditRoute,
+  responds: responds.text("the path it is kept at"),
+  audit: { operation: "http_triggers.update", action_kind: "Update" },
+  run: async (ctx, { path, body }) => {
+    const enabled = body.mode && { enabled: isEnabled(undefined, body.mode) };
+    await service.updateRoute(ctx, path, { ...settled(body), ...enabled });
+    return body.path;
+  },
+});
+
+const common = triggerOperations({
+  noun: "http_triggers",
+  name: "HttpTrigger",
+  audit: "http_triggers",
+  store: service.routes,
+  record: HttpTriggerRecord,
+  toRecord,
+});
+export const {
+  setEnabled: setHttpTriggerEnabled,
+  delete: deleteHttpTrigger,
+  get: getHttpTrigger,
+  list: listHttpTriggers,
+} = common;
+
+const existsRoute = operation({
+  name: "existsRoute",
+  method: "POST",
+  path: `${base}/route_exists`,
+  access: "member",
+  scope: { domain: "http_triggers", action: "read" },
+  summary: "Say whether something answers at a route",
+  body: z.object({
+    route_path: z.string(),
+    http_method: method,
+    workspaced_route: orFalse,
+    trigger_path: optional(z.string()),
+  }),
+  responds: responds.json(z.boolean()),
+  run: (ctx, { body: { trigger_path, ...asked } }) => service.routeExists(ctx, asked, trigger_path),
+});
+
+export const httpTriggerOperations: Operation[] = [
+  createHttpTrigger,
+  updateHttpTrigger,
+  ...Object.values(common),
+  existsRoute,
+];

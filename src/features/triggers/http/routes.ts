@@ -1,0 +1,200 @@
+/**
+ * Routes: how they are written, and which of them answers a request. A route is made of literal parts, `:name` for any
+ * one part, and `*name` at the end for all that follow. Of several that fit, the more literal one answers, looked at part
+ * by part from the left.
+ */
+import { BadRequest } from "../../../lib/errors.ts";
+
+const LITERAL = /^[\w.~!$&'()+,;=@-]+$/;
+const PARAMETER = /^:[A-Za-z_]\w{0,49}$/;
+const REST = /^\*([A-Za-z_]\w{0,49})?$/;
+const MAX_ROUTE = 500;
+const MAX_PARTS = 30;
+/** The name of a rest that was given none. */
+const UNNAMED = "path";
+
+/**
+ * Brings a route to the form it is stored in: no slash at either end.
+ * @throws BadRequest saying which part is wrong
+ */
+export function checkRoute(given: string): string {
+  const route = given.trim().replace(/^\/+|\/+$/g, "");
+  const refuse = (why: string) =>
+    new BadRequest(`\`route_path\`: "${given.slice(0, 100)}" cannot be a route: ${why}`);
+  if (route === "") throw refuse("it is empty");
+  const parts = route.split("/");
+  if (route.length > MAX_ROUTE || parts.length > MAX_PARTS) throw refuse("it is too long");
+  for (const [at, part] of parts.entries()) {
+    const isRest = REST.test(part);
+    if (isRest && at < parts.length - 1) throw refuse(`"${part}" takes all that follows: it must be last`);
+    if (part === "." || part === "..") throw refuse("no client sends a part that is `.` or `..`");
+    if (!isRest && !PARAMETER.test(part) && !LITERAL.test(part)) {
+      throw refuse(`"${part}" must be plain text, :name for any one part, or *name for all the rest`);
+    }
+  }
+  const names = parts.flatMap((part) => (isLiteral(part) ? [] : [nameOf(part)]));
+  const twice = names.find((name, at) => names.indexOf(name) < at);
+  if (twice !== undefined) throw refuse(`the name ${twice} stands in it twice`);
+  return route;
+}
+
+const isLiteral = (part: string) => !part.startsWith(":") && !part.startsWith("*");
+const nameOf = (part: string) => part.slice(1) || UNNAMED;
+
+/** What decides where a route stands. */
+export interface Placed {
+  workspace_id: string;
+  route_path: string;
+  workspaced_route: boolean;
+  is_static_website: boolean;
+}
+
+/** The part that all requests to the route begin with; undefined where a parameter stands first. */
+export function firstLiteral(route: Placed): string | undefined {
+  const first = placesOf(route)[0]![0]!;
+  return isLiteral(first) ? first : undefined;
+}
+
+/** Below `/api/r/`. A website answers at its own place, and for all that is below it. */
+function placesOf(route: Placed): string[][] {
+  const { workspace_id, route_path, workspaced_route, is_static_website } = route;
+  const parts = route_path.split("/");
+  const place = workspaced_route ? [workspace_id, ...parts] : parts;
+  return is_static_website ? [place, [...place, "*"]] : [place];
+}
+
+/** The same text for two places that the same requests lead to. */
+export function shapesOf(route: Placed): string[] {
+  return placesOf(route).map((place) => place.map((part) => (isLiteral(part) ? part : part[0])).join("/"));
+}
+
+interface Node<T> {
+  literal: Map<string, Node<T>>;
+  any: Node<T> | undefined;
+  /** Routes that end here, and those that take the rest from here, by method. */
+  end: Map<string, Entry<T>>;
+  rest: Map<string, Entry<T>>;
+}
+
+interface Entry<T> {
+  route: T;
+  names: string[];
+}
+
+export interface Match<T> {
+  route: T;
+  params: Record<string, string>;
+  /** What a website is asked for below its own place, without a slash before it; undefined at the place itself. */
+  below: string | undefined;
+}
+
+type Routed = Placed & { http_method: string };
+
+/** All routes, made to be looked up by a request's path in as many steps as it has parts. */
+export class RouteTable<T extends Routed> {
+  readonly #root: Node<T> = newNode();
+
+  /** Of two that stand at one place the first counts. */
+  add(route: T): void {
+    for (const place of placesOf(route)) {
+      let node = this.#root;
+      const last = place.at(-1)!;
+      const isRest = last.startsWith("*");
+      for (const part of isRest ? place.slice(0, -1) : place) node = step(node, part);
+      const names = place.filter((part) => !isLiteral(part)).map(nameOf);
+      const entries = isRest ? node.rest : node.end;
+      if (!entries.has(route.http_method)) entries.set(route.http_method, { route, names });
+    }
+  }
+
+  /** @param parts of the path, decoded @param method in lower case */
+  find(method: string, parts: readonly string[]): Match<T> | undefined {
+    return walk(this.#root, parts, 0, [], (entries, values, below) => {
+      const entry = entries.get(method);
+      if (!entry) return undefined;
+      const { names, route } = entry;
+      return { route, params: Object.fromEntries(names.map((name, at) => [name, values[at]!])), below };
+    });
+  }
+
+  /** All routes of the method that some request would fit as well as this one, parameters and rests considered. */
+  overlapping(route: Routed): T[] {
+    const found = new Set<T>();
+    for (const place of placesOf(route)) {
+      for (const entries of meeting(this.#root, place, 0)) {
+        const entry = entries.get(route.http_method);
+        if (entry) found.add(entry.route);
+      }
+    }
+    return [...found];
+  }
+
+  /** The methods that something answers to at a path. */
+  methodsAt(parts: readonly string[]): string[] {
+    const methods = new Set<string>();
+    walk(this.#root, parts, 0, [], (entries) => {
+      for (const method of entries.keys()) methods.add(method);
+      return undefined;
+    });
+    return [...methods].sort();
+  }
+}
+
+/** What some path leads to that fits the place, too: of a rest, whatever takes at least one part more. */
+function* meeting<T>(node: Node<T>, place: readonly string[], at: number): Generator<Map<string, Entry<T>>> {
+  const part = place[at];
+  if (part === undefined) {
+    yield node.end;
+    return;
+  }
+  yield node.rest;
+  const isRest = part.startsWith("*");
+  const below = isLiteral(part) ? [node.literal.get(part), node.any] : [...node.literal.values(), node.any];
+  for (const next of below) {
+    if (!next) continue;
+    if (isRest) yield next.end;
+    yield* meeting(next, place, isRest ? at : at + 1);
+  }
+}
+
+function newNode<T>(): Node<T> {
+  return { literal: new Map(), any: undefined, end: new Map(), rest: new Map() };
+}
+
+function step<T>(node: Node<T>, part: string): Node<T> {
+  if (!isLiteral(part)) {
+    node.any ??= newNode();
+    return node.any;
+  }
+  let next = node.literal.get(part);
+  if (!next) {
+    next = newNode();
+    node.literal.set(part, next);
+  }
+  return next;
+}
+
+type Take<T> = (
+  entries: Map<string, Entry<T>>,
+  values: readonly string[],
+  below: string | undefined,
+) => Match<T> | undefined;
+
+/** Tries the literal way first, then any part, then the rest; a way that leads to nothing is left again. */
+function walk<T>(
+  node: Node<T>,
+  parts: readonly string[],
+  at: number,
+  values: readonly string[],
+  take: Take<T>,
+): Match<T> | undefined {
+  if (at === parts.length) return take(node.end, values, undefined);
+  const part = parts[at]!;
+  const literal = node.literal.get(part);
+  const found = literal && walk(literal, parts, at + 1, values, take);
+  if (found) return found;
+  const any = node.any && walk(node.any, parts, at + 1, [...values, part], take);
+  if (any) return any;
+  const rest = parts.slice(at).join("/");
+  return take(node.rest, [...values, rest], rest);
+}

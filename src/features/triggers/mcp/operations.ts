@@ -1,0 +1,33 @@
+/** Scripts and flows as tools of AI agents: the Model Context Protocol, revision 2025-11-25. */
+import { z } from "zod";
+import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
+
+/** JSON-RPC 2.0. */
+const Message = z.looseObject({
+  jsonrpc: z.literal("2.0"),
+  id: z.union([z.string(), z.number()]).optional(),
+  method: z.string(),
+  params: z.looseObject({}).optional(),
+});
+
+/**
+ * The one way in. Nothing is kept between calls, so there is nothing to listen to by GET or to end by DELETE, which
+ * answer 405, as the protocol has it. A restricted token needs `mcp:run` to come in, and `jobs:run…` for what it runs.
+ */
+const callAgentTools = operation({
+  name: "callAgentTools",
+  method: "POST",
+  path: "/mcp/w/{workspace}/mcp",
+  access: "member",
+  scope: { domain: "mcp", action: "run" },
+  summary: "Offer the scripts and flows the caller may run to an AI agent, by the Model Context Protocol",
+  reads: { "application/json": z.union([Message, z.array(Message)]) },
+  responds: responds.raw(
+    "text/event-stream",
+    "JSON-RPC messages: what a job says on the way, then the answer",
+  ),
+  audit: { operation: "jobs.run.script", action_kind: "Execute" },
+  run: async (ctx) => (await import("./server.ts")).answerAgent(ctx),
+});
+
+export const mcpOperations: Operation[] = [callAgentTools];

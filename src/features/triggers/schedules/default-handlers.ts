@@ -1,0 +1,55 @@
+/** Handlers that an admin has settled for the schedules of a workspace that name none of their own. */
+import { eq } from "drizzle-orm";
+import type { WorkspaceContext } from "../../../platform/app/context.ts";
+import { editSettings, type Settings } from "../../tenancy/workspaces/settings.ts";
+import { type Schedule, schedules } from "./tables.ts";
+
+export const HANDLER_TYPES = ["error", "recovery", "success"] as const;
+export type HandlerType = (typeof HANDLER_TYPES)[number];
+
+type Handler = NonNullable<Settings["default_error_handler"]>;
+
+/** Which fields of a schedule a handler is, undefined: none. */
+const FIELDS: Record<HandlerType, (handler: Handler | undefined) => Partial<Schedule>> = {
+  error: (handler) => ({
+    on_failure: handler?.path ?? null,
+    on_failure_times: handler?.times ?? null,
+    on_failure_exact: handler?.exact ?? null,
+    on_failure_extra_args: handler?.extra_args ?? null,
+    ws_error_handler_muted: handler?.workspace_handler_muted ?? false,
+  }),
+  recovery: (handler) => ({
+    on_recovery: handler?.path ?? null,
+    on_recovery_times: handler?.times ?? null,
+    on_recovery_extra_args: handler?.extra_args ?? null,
+  }),
+  success: (handler) => ({
+    on_success: handler?.path ?? null,
+    on_success_extra_args: handler?.extra_args ?? null,
+  }),
+};
+
+/** The fields that a new schedule takes from the defaults: of each handler that it does not name itself. */
+export function defaultsFor(
+  { on_failure, on_recovery, on_success }: Pick<Schedule, "on_failure" | "on_recovery" | "on_success">,
+  settings: Settings,
+): Partial<Schedule> {
+  const named = { error: on_failure, recovery: on_recovery, success: on_success };
+  const taken = HANDLER_TYPES.filter((type) => !named[type] && settings[`default_${type}_handler`]);
+  return Object.assign({}, ...taken.map((type) => FIELDS[type](settings[`default_${type}_handler`])));
+}
+
+/** Settles a default; with `override_existing` every schedule of the workspace has it from now on. */
+export async function setDefault(
+  ctx: WorkspaceContext,
+  type: HandlerType,
+  { handler, override_existing }: { handler: Handler | undefined; override_existing: boolean },
+): Promise<void> {
+  const { workspace_id } = ctx.caller.member;
+  const change = { [`default_${type}_handler`]: handler };
+  const parameters = { type, path: handler?.path ?? "", override_existing: String(override_existing) };
+  await editSettings(ctx, change, parameters, async (tx) => {
+    if (!override_existing) return;
+    await tx.update(schedules).set(FIELDS[type](handler)).where(eq(schedules.workspace_id, workspace_id));
+  });
+}

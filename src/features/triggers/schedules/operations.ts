@@ -1,0 +1,230 @@
+import { z } from "zod";
+import { contains } from "../../../lib/json/contains.ts";
+import {
+  moment,
+  type Operation,
+  operation,
+  optional,
+  orElse,
+  paging,
+  responds,
+} from "../../../platform/http/operation.ts";
+import { Retry } from "../../code/flows/value/open-flow.ts";
+import { jsonFilter } from "../../runs/api/lists/json-filter.ts";
+import { type Kept, keepingOthers, mergeKept } from "../../tenancy/rights/unknown-fields.ts";
+import { triggerOperations, triggerRecord } from "../common/kind-operations.ts";
+import { nextRuns, notBefore } from "./cron.ts";
+import { HANDLER_TYPES, setDefault } from "./default-handlers.ts";
+import * as service from "./service.ts";
+import type { Schedule } from "./tables.ts";
+
+const base = "/w/{workspace}/schedules" as const;
+
+/** How many times to come a preview tells. */
+const PREVIEWED = 5;
+
+const object = z.record(z.string(), z.unknown());
+const orNull = <T extends z.ZodType>(schema: T) => orElse(schema, null);
+const orFalse = orElse(z.boolean(), false);
+const times = z.number().int().min(1);
+
+const changeable = {
+  schedule: z.string(),
+  timezone: z.string(),
+  args: orElse(object, {}),
+  summary: orNull(z.string()),
+  description: orNull(z.string()),
+  tag: orNull(z.string()),
+  no_flow_overlap: orFalse,
+  paused_until: orNull(moment),
+  retry: orNull(Retry),
+  cron_version: orNull(z.string()),
+  ws_error_handler_muted: orFalse,
+  on_failure: orNull(z.string()),
+  on_failure_times: orNull(times),
+  on_failure_exact: orNull(z.boolean()),
+  on_failure_extra_args: orNull(object),
+  on_recovery: orNull(z.string()),
+  on_recovery_times: orNull(times),
+  on_recovery_extra_args: orNull(object),
+  on_success: orNull(z.string()),
+  on_success_extra_args: orNull(object),
+};
+
+const EditSchedule = keepingOthers(z.object(changeable));
+const NewSchedule = keepingOthers(
+  z.object({
+    path: z.string(),
+    script_path: z.string(),
+    is_flow: orFalse,
+    enabled: orElse(z.boolean(), true),
+    ...changeable,
+  }),
+);
+
+const ScheduleRecord = z
+  .object({
+    ...triggerRecord,
+    schedule: z.string(),
+    timezone: z.string(),
+    args: object,
+    error: z.string().nullish(),
+    description: z.string().nullish(),
+    tag: z.string().nullish(),
+    no_flow_overlap: z.boolean(),
+    paused_until: moment.nullish(),
+    retry: z.unknown().nullish(),
+    cron_version: z.string().nullish(),
+    ws_error_handler_muted: z.boolean(),
+    on_failure: z.string().nullish(),
+    on_failure_times: z.number().nullish(),
+    on_failure_exact: z.boolean().nullish(),
+    on_failure_extra_args: object.nullish(),
+    on_recovery: z.string().nullish(),
+    on_recovery_times: z.number().nullish(),
+    on_recovery_extra_args: object.nullish(),
+    on_success: z.string().nullish(),
+    on_success_extra_args: object.nullish(),
+    /** When it runs next: an extension. */
+    next_at: moment.nullish(),
+  })
+  .meta({ id: "Schedule" });
+
+const toRecord = ({ extra, ...row }: Schedule): z.input<typeof ScheduleRecord> => ({ ...extra, ...row });
+
+function withKept<B extends { extra?: Kept | undefined }>(body: B) {
+  return { ...body, extra: mergeKept(null, body.extra) };
+}
+
+export const createSchedule = operation({
+  name: "createSchedule",
+  method: "POST",
+  path: `${base}/create`,
+  access: "author",
+  summary: "Run a script or flow at times that cron tells, in a time zone",
+  body: NewSchedule,
+  responds: responds.created("the schedule's path"),
+  audit: { operation: "schedule.create", action_kind: "Create" },
+  run: async (ctx, { body }) => {
+    await service.createSchedule(ctx, withKept(body) as service.ScheduleBody);
+    return body.path;
+  },
+});
+
+export const updateSchedule = operation({
+  name: "updateSchedule",
+  method: "POST",
+  path: `${base}/update/{path}`,
+  access: "author",
+  summary: "Change a schedule; its runs act as whoever changed it last",
+  body: EditSchedule,
+  responds: responds.text("the schedule's path"),
+  audit: { operation: "schedule.edit", action_kind: "Update" },
+  run: async (ctx, { path, body }) => {
+    await service.updateSchedule(ctx, path, withKept(body) as Parameters<typeof service.updateSchedule>[2]);
+    return path;
+  },
+});
+
+const common = triggerOperations({
+  noun: "schedules",
+  name: "Schedule",
+  audit: "schedule",
+  store: service.store,
+  record: ScheduleRecord,
+  toRecord,
+  filters: z.object({ args: jsonFilter.optional() }),
+  wanted({ args }) {
+    const part = args as z.output<typeof jsonFilter> | undefined;
+    return part && ((row) => contains(row.args, part.value));
+  },
+});
+export const {
+  setEnabled: setScheduleEnabled,
+  delete: deleteSchedule,
+  get: getSchedule,
+  list: listSchedules,
+} = common;
+
+const Ran = z.object({ id: z.string(), success: z.boolean(), duration_ms: z.number() });
+
+const listSchedulesWithJobs = operation({
+  name: "listSchedulesWithJobs",
+  method: "GET",
+  path: `${base}/list_with_jobs`,
+  access: "member",
+  summary: "List schedules with the last runs of each",
+  query: z.object(paging),
+  responds: responds.json(z.array(ScheduleRecord.extend({ jobs: z.array(Ran) }))),
+  run: async (ctx, { query }) => {
+    const rows = await service.store.list(ctx, query);
+    return Promise.all(
+      rows.map(async (row) => ({ ...toRecord(row), jobs: await service.lastRuns(ctx, row) })),
+    );
+  },
+});
+
+const setDefaultHandler = operation({
+  name: "setDefaultErrorOrRecoveryHandler",
+  method: "POST",
+  path: `${base}/setdefaulthandler`,
+  access: "admin",
+  summary: "Settle the handler of new schedules that name none, and where asked for of all there are",
+  body: z.object({
+    handler_type: z.enum(HANDLER_TYPES),
+    override_existing: orFalse,
+    path: optional(z.string()),
+    extra_args: optional(object),
+    number_of_occurence: optional(times),
+    number_of_occurence_exact: optional(z.boolean()),
+    workspace_handler_muted: optional(z.boolean()),
+  }),
+  responds: responds.created("confirmation"),
+  audit: { operation: "schedules.setdefaulthandler", action_kind: "Update" },
+  run: async (ctx, { body }) => {
+    const { handler_type, path } = body;
+    if (path) await service.checkHandler(ctx, "path", path);
+    await setDefault(ctx, handler_type, {
+      handler: path
+        ? {
+            path,
+            extra_args: body.extra_args,
+            times: body.number_of_occurence,
+            exact: body.number_of_occurence_exact,
+            workspace_handler_muted: body.workspace_handler_muted,
+          }
+        : undefined,
+      override_existing: body.override_existing,
+    });
+    return `default ${handler_type} handler of schedules ${path ? `is ${path}` : "removed"}`;
+  },
+});
+
+export const previewSchedule = operation({
+  name: "previewSchedule",
+  method: "POST",
+  path: "/schedules/preview",
+  access: "user",
+  bound: true,
+  scope: { domain: "schedules", action: "read" },
+  summary: "Tell the next times of a rule",
+  body: z.object({
+    schedule: z.string(),
+    timezone: z.string(),
+    cron_version: optional(z.string()),
+    /** Times before are left out, as those of a schedule that is paused are: an extension. */
+    paused_until: orNull(moment),
+  }),
+  responds: responds.json(z.array(moment)),
+  run: ({ app }, { body: { schedule, timezone, paused_until } }) =>
+    nextRuns(schedule, timezone, notBefore(paused_until, app.clock()), PREVIEWED),
+});
+
+export const scheduleOperations: Operation[] = [
+  createSchedule,
+  updateSchedule,
+  ...Object.values(common),
+  listSchedulesWithJobs,
+  setDefaultHandler,
+  previewSchedule,
+];

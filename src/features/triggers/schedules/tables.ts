@@ -1,0 +1,63 @@
+import { kit, sql } from "../../../database/kit.ts";
+import type { Retry } from "../../../engines/flow-engine/types.ts";
+
+const { table, text, integer, boolean, timestamp, json, index, primaryKey } = kit;
+
+/** What runs by itself at given times. */
+export const schedules = table(
+  "schedules",
+  {
+    workspace_id: text("workspace_id").notNull(),
+    path: text("path").notNull(),
+    /** Cron, with or without seconds. */
+    schedule: text("schedule").notNull(),
+    /** IANA name. */
+    timezone: text("timezone").notNull(),
+    /** The script or flow that runs. */
+    script_path: text("script_path").notNull(),
+    is_flow: boolean("is_flow").notNull(),
+    args: json<Record<string, unknown>>("args").notNull(),
+    enabled: boolean("enabled").notNull(),
+    summary: text("summary"),
+    description: text("description"),
+    tag: text("tag"),
+    /** A run that is due while the one before still runs is left out. */
+    no_flow_overlap: boolean("no_flow_overlap").notNull(),
+    paused_until: timestamp("paused_until"),
+    retry: json<Retry>("retry"),
+    cron_version: text("cron_version"),
+    ws_error_handler_muted: boolean("ws_error_handler_muted").notNull(),
+    on_failure: text("on_failure"),
+    on_failure_times: integer("on_failure_times"),
+    on_failure_exact: boolean("on_failure_exact"),
+    on_failure_extra_args: json<Record<string, unknown>>("on_failure_extra_args"),
+    on_recovery: text("on_recovery"),
+    on_recovery_times: integer("on_recovery_times"),
+    on_recovery_extra_args: json<Record<string, unknown>>("on_recovery_extra_args"),
+    on_success: text("on_success"),
+    on_success_extra_args: json<Record<string, unknown>>("on_success_extra_args"),
+    /** What clients said of it beyond what is known here: given back as it was. */
+    extra: json<Record<string, unknown>>("extra"),
+    edited_by: text("edited_by").notNull(),
+    edited_at: timestamp("edited_at").notNull(),
+    /** Whoever edited it last: its runs act as that person. */
+    email: text("email").notNull(),
+    extra_perms: json<Record<string, boolean>>("extra_perms").notNull(),
+    /** Why the last run that was due could not begin. */
+    error: text("error"),
+    /** How many runs in a row have failed. */
+    failed_times: integer("failed_times").notNull().default(0),
+    /** The last run that failed, until the schedule has recovered from it. */
+    failed_job: text("failed_job"),
+    /** How many runs in a row have come to a good end since. */
+    recovered_times: integer("recovered_times").notNull().default(0),
+    /** When it runs next; null while it is switched off, or when its time is over. */
+    next_at: timestamp("next_at"),
+  },
+  (t) => [
+    primaryKey({ columns: [t.workspace_id, t.path] }),
+    index("schedules_due").on(t.next_at).where(sql`next_at IS NOT NULL`),
+  ],
+);
+
+export type Schedule = typeof schedules.$inferSelect;

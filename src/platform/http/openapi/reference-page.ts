@@ -1,0 +1,166 @@
+/** The reference of the interface for people: the description as one page that loads nothing and runs nothing. */
+import { createHash } from "node:crypto";
+import { escapeHtml } from "../../../lib/text/html.ts";
+import { type Operation, operation, responds } from "../operation.ts";
+import {
+  type Answer,
+  type DescribedOperation,
+  type Description,
+  describe,
+  type Nouns,
+  type Parameter,
+  refuseStrangers,
+  type Tag,
+} from "./openapi.ts";
+import { notation } from "./schema-notation.ts";
+
+/** The operation that shows the description of `all`. */
+export function referenceOperation(all: () => readonly Operation[], nouns: Nouns): Operation {
+  let page: Promise<string> | undefined;
+  return operation({
+    name: "getReference",
+    method: "GET",
+    path: "/docs",
+    access: "anyone",
+    scope: false,
+    summary: "Read about this interface on a page",
+    responds: responds.raw("text/html", "a page"),
+    run: async (ctx) => {
+      refuseStrangers(ctx);
+      page ??= describe(all(), nouns).then(referencePage);
+      return new Response(await page, { headers: HEADERS });
+    },
+  });
+}
+
+/** Whoever opens the server's address in a browser is shown what there is. */
+export const frontDoor = operation({
+  name: "frontDoor",
+  method: "GET",
+  path: "/",
+  access: "anyone",
+  scope: false,
+  page: true,
+  summary: "From the server's address to the reference",
+  responds: responds.raw("text/html", "a redirect"),
+  run: () => new Response(null, { status: 302, headers: { location: "/api/docs" } }),
+});
+
+const STYLE = `
+:root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif }
+body { margin: 0 auto; max-width: 62rem; padding: 1rem }
+nav { columns: 12rem; margin: 1rem 0 }
+nav a { display: block }
+h2 { margin-top: 2.5rem }
+details { border-top: 1px solid #8884; padding: .3rem 0 }
+summary { cursor: pointer }
+summary code { font-weight: 600 }
+summary span { opacity: .75 }
+b.method { display: inline-block; width: 4.2rem; font: 600 .8rem monospace }
+pre { background: #8881; overflow-x: auto; padding: .6rem }
+table { border-collapse: collapse }
+td { padding: .1rem .8rem .1rem 0; vertical-align: top }
+`;
+
+const HEADERS = {
+  "content-type": "text/html; charset=utf-8",
+  "content-security-policy": [
+    "default-src 'none'",
+    `style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; "),
+};
+
+/** The whole page. Whatever of it comes from the description is escaped. */
+function referencePage(document: Description): string {
+  const { info, tags, paths, components } = document;
+  const sections = tags.map((tag) => section(tag, operationsOf(paths, tag.name))).join("\n");
+  const names = tags.map(({ name }) => `<a href="#${name}">${escapeHtml(name)}</a>`).join("\n");
+  const schemas = Object.entries(components.schemas).map(
+    ([name, schema]) => `<h3 id="schema-${escapeHtml(name)}">${escapeHtml(name)}</h3>
+<pre>${notation(schema)}</pre>`,
+  );
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(info.title)} ${escapeHtml(info.version)}: the HTTP interface</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<h1>${escapeHtml(info.title)}: the HTTP interface</h1>
+<p>${escapeHtml(info.description)} Interface ${escapeHtml(info.version)};
+for programs there is the <a href="openapi.yaml">OpenAPI document</a>.</p>
+<p>Paths stand below <code>/api</code>. A token goes into the header <code>Authorization: Bearer …</code>.
+Errors are text, and <a href="#schema-Problem">problem details</a> for who accepts
+<code>application/problem+json</code>; the header <code>svc-error</code> names them.</p>
+<nav>${names}<a href="#schemas">Schemas</a></nav>
+${sections}
+<h2 id="schemas">Schemas</h2>
+${schemas.join("\n")}
+</body>
+</html>
+`;
+}
+
+interface Placed {
+  method: string;
+  path: string;
+  op: DescribedOperation;
+}
+
+function operationsOf(paths: Description["paths"], tag: string): Placed[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, op]) => op.tags.includes(tag))
+      .map(([method, op]) => ({ method: method.toUpperCase(), path, op })),
+  );
+}
+
+function section({ name, description }: Tag, operations: Placed[]): string {
+  return `<h2 id="${escapeHtml(name)}">${escapeHtml(name)}</h2>
+<p>${escapeHtml(description)}</p>
+${operations.map(entry).join("\n")}`;
+}
+
+function entry({ method, path, op }: Placed): string {
+  const parts = [
+    `<p><code>${escapeHtml(op.operationId)}</code>, for ${WHO[op["x-access"]] ?? op["x-access"]}</p>`,
+  ];
+  if (op.parameters.length > 0) parts.push(`<table>${op.parameters.map(parameterRow).join("")}</table>`);
+  for (const [type, { schema }] of Object.entries(op.requestBody?.content ?? {})) {
+    parts.push(`<p>Takes ${escapeHtml(type)}</p>\n<pre>${notation(schema)}</pre>`);
+  }
+  for (const [status, answer] of Object.entries(op.responses)) parts.push(answerOf(status, answer));
+  return `<details id="${escapeHtml(op.operationId)}">
+<summary><b class="method">${method}</b> <code>${escapeHtml(path)}</code> <span>${escapeHtml(op.summary)}</span></summary>
+${parts.join("\n")}
+</details>`;
+}
+
+const WHO: Record<string, string> = {
+  anyone: "everybody",
+  user: "who has a token",
+  member: "members of the workspace",
+  author: "members of the workspace who are no operators",
+  admin: "admins of the workspace",
+  devops: "super admins and devops",
+  superAdmin: "super admins",
+};
+
+function parameterRow({ name, in: place, required, schema, description = "" }: Parameter): string {
+  const said = [description, required ? "" : "may be left out"].filter((text) => text !== "").join(" ");
+  return `<tr><td><code>${escapeHtml(name)}</code><td>${place}<td><code>${notation(schema)}</code><td>${escapeHtml(said)}</tr>`;
+}
+
+/** Errors are the same everywhere, and told once at the top. */
+function answerOf(status: string, { description = "", content = {}, $ref }: Answer): string {
+  if ($ref !== undefined) return "";
+  const shapes = Object.entries(content).map(
+    ([type, { schema }]) => `<p>${escapeHtml(type)}</p>\n<pre>${notation(schema)}</pre>`,
+  );
+  return `<p>Answers ${status}: ${escapeHtml(description)}</p>\n${shapes.join("\n")}`;
+}

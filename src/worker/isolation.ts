@@ -1,9 +1,0 @@
-import type { App } from "../context.ts";
-import type { JobKind } from "../queue/states.ts";
-
-const WALLED: ReadonlySet<JobKind> = new Set<JobKind>(["script", "preview", "flowscript"]);
-
-/** In a line, what holds around the process that runs a job of this kind here; null where none does. */
-export function isolationOf(app: App, { kind }: { kind: JobKind }): string | null {
-  return WALLED.has(kind) ? app.runner.holds() : null;
-}

@@ -1,0 +1,233 @@
+import { expect, test } from "bun:test";
+import { dirname, join, relative } from "node:path";
+import { parameterNames, scopeOf } from "../../src/platform/http/operation.ts";
+import { features, operations } from "../../src/server/features.ts";
+
+const root = join(import.meta.dir, "../..");
+
+/** Floors of `src`, lowest first: a file imports from its own floor or from one below. */
+const FLOORS = ["lib", "database", "engines", "platform", "features", "server"];
+/** Groups of features, lowest first, in the same way. */
+const GROUPS = [
+  "tenancy",
+  "signals",
+  "assets",
+  "code",
+  "accounts",
+  "runs",
+  "lifecycle",
+  "triggers",
+  "instance",
+];
+/** What a folder may hold, and a file. */
+const MAX_FOLDERS = 9;
+const MAX_FILES = 15;
+const MAX_LINES = 300;
+
+interface Import {
+  from: string;
+  to: string;
+}
+
+async function sourceFiles(pattern = "{src,cli}/**/*.ts"): Promise<string[]> {
+  const files = await Array.fromAsync(new Bun.Glob(pattern).scan({ cwd: root }));
+  return files.filter((file) => !file.endsWith(".d.ts")).sort();
+}
+
+/** Every import of the project's own files, of types as well. */
+async function importsOf(files: string[]): Promise<Import[]> {
+  const found: Import[] = [];
+  for (const from of files) {
+    const text = await Bun.file(join(root, from)).text();
+    for (const [, path] of text.matchAll(/(?:\bfrom|\bimport\(|^import)\s*"(\.[^"]+)"/gm)) {
+      found.push({ from, to: relative(root, join(root, dirname(from), path!)) });
+    }
+  }
+  return found;
+}
+
+/** For every folder, the graph of what stands in it: two entries are joined by the imports between their files. */
+function graphsOf(imports: Import[]): Map<string, Map<string, Map<string, Import[]>>> {
+  const graphs = new Map<string, Map<string, Map<string, Import[]>>>();
+  for (const each of imports) {
+    const [from, to] = [each.from.split("/"), each.to.split("/")];
+    let depth = 0;
+    while (from[depth] === to[depth] && depth < from.length) depth++;
+    const [here, there] = [from[depth], to[depth]];
+    if (here === undefined || there === undefined) continue;
+    const folder = from.slice(0, depth).join("/");
+    const graph = graphs.get(folder) ?? new Map<string, Map<string, Import[]>>();
+    const edges = graph.get(here) ?? new Map<string, Import[]>();
+    edges.set(there, [...(edges.get(there) ?? []), each]);
+    graphs.set(folder, graph.set(here, edges));
+  }
+  return graphs;
+}
+
+/** The entries that can reach each other in both directions, in groups (Tarjan 1972). */
+function circlesOf(graph: Map<string, Map<string, unknown>>): string[][] {
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const stack: string[] = [];
+  const circles: string[][] = [];
+  const visit = (entry: string): void => {
+    index.set(entry, index.size);
+    low.set(entry, index.get(entry)!);
+    stack.push(entry);
+    for (const next of graph.get(entry)?.keys() ?? []) {
+      if (!index.has(next)) visit(next);
+      if (stack.includes(next)) low.set(entry, Math.min(low.get(entry)!, low.get(next)!));
+    }
+    if (low.get(entry) !== index.get(entry)) return;
+    const circle = stack.splice(stack.indexOf(entry));
+    if (circle.length > 1) circles.push(circle);
+  };
+  for (const entry of graph.keys()) if (!index.has(entry)) visit(entry);
+  return circles;
+}
+
+test("folders and files know each other in no circle, at any level, not even by types", async () => {
+  const found: string[] = [];
+  for (const [folder, graph] of graphsOf(await importsOf(await sourceFiles()))) {
+    for (const circle of circlesOf(graph)) {
+      for (const here of circle) {
+        for (const there of circle) {
+          const imports = graph.get(here)?.get(there) ?? [];
+          // The thinner direction of each pair is the one to look at.
+          if (imports.length > 5) continue;
+          for (const { from, to } of imports) found.push(`${folder}: ${from} -> ${to}`);
+        }
+      }
+    }
+  }
+  expect(found).toEqual([]);
+});
+
+test("floors, and groups of features, import nothing from above", async () => {
+  const uphill = (order: string[], base: string) => (each: Import) => {
+    const height = (file: string) =>
+      file.startsWith(base) ? order.indexOf(file.slice(base.length).split("/")[0]!) : -1;
+    return height(each.from) >= 0 && height(each.to) > height(each.from);
+  };
+  const imports = await importsOf(await sourceFiles("src/**/*.ts"));
+  const found = [
+    ...imports.filter(uphill(FLOORS, "src/")),
+    ...imports.filter(uphill(GROUPS, "src/features/")),
+  ];
+  expect(found.map(({ from, to }) => `${from} -> ${to}`)).toEqual([]);
+});
+
+test("every folder of src stands on a floor, and every feature in a group", async () => {
+  for (const file of await sourceFiles("src/**/*.ts")) {
+    const [, floor, group] = file.split("/");
+    expect([file, FLOORS.includes(floor!)]).toEqual([file, true]);
+    if (floor === "features") expect([file, GROUPS.includes(group!)]).toEqual([file, true]);
+  }
+});
+
+test("folders and files are small enough to be read in one sitting", async () => {
+  const files = new Map<string, string[]>();
+  const folders = new Map<string, Set<string>>();
+  const long: string[] = [];
+  for (const file of await sourceFiles()) {
+    const lines = (await Bun.file(join(root, file)).text()).split("\n").length;
+    if (lines > MAX_LINES) long.push(`${file}: ${lines} lines`);
+    const parts = file.split("/");
+    const folder = dirname(file);
+    files.set(folder, [...(files.get(folder) ?? []), file]);
+    for (let depth = 1; depth < parts.length - 1; depth++) {
+      const above = parts.slice(0, depth).join("/");
+      folders.set(above, (folders.get(above) ?? new Set()).add(parts[depth]!));
+    }
+  }
+  expect(long).toEqual([]);
+  expect([...files].filter(([, list]) => list.length > MAX_FILES).map(([folder]) => folder)).toEqual([]);
+  expect([...folders].filter(([, list]) => list.size > MAX_FOLDERS).map(([folder]) => folder)).toEqual([]);
+});
+
+/** What ticks while one job, one caller or one connection is there; the runner knows no app. */
+const TICKERS = [
+  "src/features/runs/follow/job-feed.ts",
+  "src/features/runs/submit/wait.ts",
+  "src/platform/outgoing/websocket.ts",
+  "src/engines/runner/runner.ts",
+  "src/features/runs/worker/job-output.ts",
+];
+
+test("what a server does now and then is a periodic task, and nothing else sets an interval", async () => {
+  const others: string[] = [];
+  for await (const file of new Bun.Glob("src/**/*.ts").scan({ cwd: root })) {
+    if (file.startsWith("src/engines/runner/child/") || TICKERS.includes(file)) continue;
+    if ((await Bun.file(join(root, file)).text()).includes("setInterval(")) others.push(file);
+  }
+  expect(others).toEqual([]);
+});
+
+test("operations are named once, live in one place, and say who may call them", async () => {
+  const names = operations.map((op) => op.name);
+  expect(new Set(names).size).toBe(names.length);
+  const routes = operations.map((op) => `${op.method} ${op.path}`);
+  expect(new Set(routes).size).toBe(routes.length);
+  for (const { file, operations: list } of features) {
+    expect(await Bun.file(join(root, file)).exists()).toBe(true);
+    for (const op of list) {
+      expect(["anyone", "user", "member", "author", "admin", "devops", "superAdmin"]).toContain(op.access);
+      expect(scopeOf(op)).toBeDefined();
+    }
+  }
+});
+
+test("an operation of a workspace is never open to whom it should not be", () => {
+  const open = operations.filter(
+    (op) => op.access === "anyone" && parameterNames(op.path).includes("workspace"),
+  );
+  expect(open.every((op) => /\/(jobs?|apps|scripts)_u\/|\/s3_proxy\/|^\/approve\//.test(op.path))).toBe(true);
+});
+
+test("the server connects to others through `platform/outgoing/` alone, which asks where to", async () => {
+  const ways =
+    /\bfetch\(|new WebSocket\(|S3Client|new (Bun\.)?SQL\(|\b(Bun|net|tls)\.connect\(|\bhttps?\.(get|request)\(/;
+  // Children are kept in by the sandbox; a channel is a socket that is open already; PostgreSQL is the operator's word.
+  const others =
+    /^src\/(platform\/outgoing|engines\/runner\/(child\/|process\/channel\.ts)|server\/server\.ts|platform\/http\/server\.ts|database)/;
+  const found: string[] = [];
+  for await (const file of new Bun.Glob("src/**/*.ts").scan({ cwd: root })) {
+    const code = (await Bun.file(join(root, file)).text()).replace(/`[^`]*`|\/\*.*?\*\/|\/\/[^\n]*/gs, "");
+    if (!others.test(file) && ways.test(code)) found.push(file);
+  }
+  expect(found).toEqual([]);
+});
+
+/** Who reads JSON that svc itself or somebody it trusts has written, and no data of jobs. */
+const OWN_JSON = [
+  "src/database/backup/format.ts",
+  "src/database/moved-marker.ts",
+  "src/platform/cluster/bus.ts",
+  "src/features/signals/alerts/channels.ts",
+  "src/features/signals/alerts/failed-migration.ts",
+  "src/features/tenancy/license/key.ts",
+  "src/features/assets/connections/oauth-state.ts",
+  "src/features/assets/storage/stores/filesystem-metadata.ts",
+  "src/features/tenancy/tokens/job-tokens.ts",
+  "src/features/signals/webhooks/outbox.ts",
+  "src/engines/languages/python/analyse.ts",
+  "src/engines/languages/typescript/lock-text.ts",
+  "src/lib/files/directory-lock.ts",
+  "src/lib/logging/log-pretty.ts",
+  // The line to a child, whose depth is looked at before; its program, which is a script's own process.
+  "src/engines/runner/process/channel.ts",
+  "src/engines/runner/child/error.ts",
+  "src/engines/runner/child/program.ts",
+  "src/engines/runner/packages/pip-client.ts",
+  "src/engines/runner/sandbox/walls/launcher.ts",
+];
+
+test("JSON of people and of jobs is read by lib/json/ alone, which keeps digits and looks at the depth", async () => {
+  const bare: string[] = [];
+  for await (const file of new Bun.Glob("src/**/*.ts").scan({ cwd: root })) {
+    if (file.startsWith("src/lib/json/")) continue;
+    const text = await Bun.file(join(root, file)).text();
+    if (/\bJSON\.parse\b|\bstructuredClone\b/.test(text)) bare.push(file);
+  }
+  expect(bare.sort()).toEqual([...OWN_JSON].sort());
+});

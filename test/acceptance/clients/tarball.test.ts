@@ -1,0 +1,341 @@
+/** The archive of a workspace: its files, what may be left out and added, and who gets what. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
+
+let server: TestServer;
+let token: string;
+let ask: Ask;
+let folder: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "svc-tarball-"));
+  server = await startTestServer();
+  ({ ask, token } = await server.workspace());
+  await expectOk(server.operator("POST", "/settings/global/root_route_workspaces", { value: ["acme"] }));
+  await fill();
+});
+afterAll(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const w = "/w/acme";
+const post = (path: string, body: unknown) => expectOk(ask("POST", `${w}${path}`, body));
+const LONG = `f/data/${"long_".repeat(40)}`;
+
+async function fill(): Promise<void> {
+  await post("/folders/create", { name: "data", summary: "Things", extra_perms: { "g/all": false } });
+  await deploy(ask, "acme", "f/data/one", "export const main = () => 1");
+  await deploy(ask, "acme", "f/data/one", "export const main = () => 'zwölf'", {
+    summary: "One",
+    description: "of them",
+    tag: "deno",
+    timeout: 7,
+    envs: ["A=b"],
+  });
+  await deploy(ask, "acme", "f/data/gone", "export const main = () => 1");
+  await post("/scripts/archive/p/f/data/gone", {});
+  await deploy(ask, "acme", "u/admin/own", "echo 1", { language: "bash" });
+  for (const [language, content] of [
+    ["nativets", "export const main = () => 1"],
+    ["python3", "def main(): return 1"],
+    ["postgresql", "SELECT 1"],
+    ["mysql", "SELECT 1"],
+    ["sqlite", "SELECT 1"],
+    ["graphql", "query { a }"],
+  ] as const) {
+    await post("/scripts/create", { path: `f/data/in_${language}`, content, language });
+  }
+  const value = { modules: [{ id: "a", value: { type: "identity" } }] };
+  await post("/flows/create", { path: "f/data/flow", summary: "Flow", value, priority: 3 });
+  const resource = (path: string, resource_type: string, value: unknown) =>
+    post("/resources/create", { path, resource_type, value });
+  await resource("f/data/thing", "object", { a: 1 });
+  await resource("f/data/nothing", "object", null);
+  await resource("f/data/noted", "state", 5);
+  await resource("f/data/kept", "cache", 5);
+  await post("/resources/type/create", { name: "ours", description: "of ours", schema: { type: "object" } });
+  const variable = (path: string, value: string, is_secret: boolean, more: object = {}) =>
+    post("/variables/create", { path, value, is_secret, description: "", ...more });
+  await variable("f/data/plain", "moon", false);
+  await variable("f/data/secret", "hunter2-moon", true);
+  await variable("f/data/passing", "soon", false, { expires_at: "2999-01-01T00:00:00Z" });
+  await variable(LONG, "far", false);
+  await post("/apps/create", {
+    path: "f/data/app",
+    summary: "App",
+    value: { grid: [] },
+    policy: { execution_mode: "viewer", on_behalf_of: "u/admin", on_behalf_of_email: "x@example.org" },
+  });
+  const schedule = { schedule: "0 0 3 * * *", timezone: "UTC", script_path: "f/data/one", is_flow: false };
+  await post("/schedules/create", { path: "f/data/nightly", ...schedule, args: { a: 1 }, enabled: false });
+  const runs = { script_path: "f/data/one", is_flow: false };
+  await post("/http_triggers/create", {
+    path: "f/data/orders",
+    route_path: "orders",
+    http_method: "post",
+    ...runs,
+  });
+  await post("/websocket_triggers/create", {
+    path: "f/data/feed",
+    url: "ws://localhost:1",
+    enabled: false,
+    ...runs,
+  });
+  await post("/groups/create", { name: "ops", summary: "Ops" });
+  await server.member("acme", "ann");
+  await server.member("acme", "op", "operator");
+  await post("/groups/adduser/ops", { username: "ann" });
+}
+
+/** What the archive holds, by name. */
+async function files(
+  query: Record<string, string> = {},
+  as: string = token,
+): Promise<{ status: number; text: string; headers: Headers; names: string[]; read: (name: string) => any }> {
+  const answer = await fetch(`${server.url}/api${w}/workspaces/tarball?${new URLSearchParams(query)}`, {
+    headers: { authorization: `Bearer ${as}` },
+  });
+  const { status, headers } = answer;
+  if (status !== 200) return { status, headers, text: await answer.text(), names: [], read: () => undefined };
+  const found = new Map<string, string>();
+  for (const [name, file] of await new Bun.Archive(await answer.bytes()).files()) {
+    found.set(name, await file.text());
+  }
+  return {
+    status,
+    headers,
+    text: [...found.values()].join("\n"),
+    names: [...found.keys()].sort(),
+    read: (name) => {
+      const text = found.get(name);
+      return name.endsWith(".json") && text !== undefined ? JSON.parse(text) : text;
+    },
+  };
+}
+
+const token_of = async (name: string): Promise<string> =>
+  (await server.operator("POST", "/users/tokens/impersonate", { impersonate_email: `${name}@example.org` }))
+    .text;
+
+const ITEMS = [
+  "f/data/app.app.json",
+  "f/data/flow.flow.json",
+  "f/data/folder.meta.json",
+  "f/data/in_graphql.gql",
+  "f/data/in_graphql.script.json",
+  "f/data/in_mysql.my.sql",
+  "f/data/in_mysql.script.json",
+  "f/data/in_nativets.fetch.ts",
+  "f/data/in_nativets.script.json",
+  "f/data/in_postgresql.pg.sql",
+  "f/data/in_postgresql.script.json",
+  "f/data/in_python3.py",
+  "f/data/in_python3.script.json",
+  "f/data/in_sqlite.script.json",
+  "f/data/in_sqlite.sqlite.sql",
+  `${LONG}.variable.json`,
+  "f/data/nothing.resource.json",
+  "f/data/one.script.json",
+  "f/data/one.ts",
+  "f/data/plain.variable.json",
+  "f/data/secret.variable.json",
+  "f/data/thing.resource.json",
+  "ours.resource-type.json",
+  "u/admin/own.script.json",
+  "u/admin/own.sh",
+].sort();
+
+describe("the archive", () => {
+  test("holds the newest of everything, each as its kind is written", async () => {
+    const { names, read, headers } = await files();
+    expect(headers.get("content-type")).toBe("application/x-tar");
+    expect(headers.get("content-disposition")).toBe('attachment; filename="acme.tar"');
+    expect(names).toEqual(ITEMS);
+    expect(read("f/data/one.ts")).toBe("export const main = () => 'zwölf'");
+    expect(read("f/data/one.script.json")).toEqual({
+      summary: "One",
+      description: "of them",
+      schema: expect.objectContaining({ type: "object" }),
+      lock: "",
+      kind: "script",
+      tag: "deno",
+      timeout: 7,
+      envs: ["A=b"],
+    });
+    expect(read("f/data/flow.flow.json")).toEqual({
+      summary: "Flow",
+      description: "",
+      value: { modules: [{ id: "a", value: { type: "identity" } }] },
+      priority: 3,
+    });
+    expect(read("f/data/folder.meta.json")).toEqual({
+      summary: "Things",
+      display_name: "data",
+      owners: ["u/admin"],
+      extra_perms: { "g/all": false, "u/admin": true },
+    });
+    expect(read("f/data/app.app.json")).toEqual({
+      summary: "App",
+      value: { grid: [] },
+      policy: { execution_mode: "viewer" },
+    });
+    expect(read("f/data/nothing.resource.json")).toEqual({
+      value: null,
+      description: "",
+      resource_type: "object",
+    });
+    expect(read("ours.resource-type.json")).toEqual({ description: "of ours", schema: { type: "object" } });
+    expect(read("f/data/plain.variable.json")).toEqual({ value: "moon", is_secret: false, description: "" });
+  });
+
+  test("is a ZIP archive when asked for, that other programs read", async () => {
+    const answer = await fetch(`${server.url}/api${w}/workspaces/tarball?archive_type=zip`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(answer.headers.get("content-type")).toBe("application/x-tar");
+    await Bun.write(join(folder, "acme.zip"), await answer.bytes());
+    const script =
+      "import json, sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); assert z.testzip() is None; print(json.dumps({n: z.read(n).decode() for n in z.namelist()}))";
+    const { stdout, stderr } = Bun.spawnSync(["python3", "-c", script, join(folder, "acme.zip")]);
+    expect(stderr.toString()).toBe("");
+    const read = JSON.parse(stdout.toString());
+    expect(Object.keys(read).sort()).toEqual(ITEMS);
+    expect(read["f/data/one.ts"]).toBe("export const main = () => 'zwölf'");
+  });
+
+  test("is of no other kind", async () => {
+    const { status, text } = await files({ archive_type: "rar" });
+    expect([status, text]).toEqual([400, expect.stringContaining("Invalid Archive Type")]);
+  });
+
+  const without = (pattern: RegExp) => ITEMS.filter((name) => !pattern.test(name));
+  const options: [query: Record<string, string>, names: string[]][] = [
+    [{ skip_variables: "true" }, without(/\.variable\.json$/)],
+    [{ skip_secrets: "true" }, without(/secret\.variable\.json$/)],
+    [{ skip_resources: "true" }, without(/\.resource\.json$/)],
+    [{ skip_resource_types: "true" }, without(/\.resource-type\.json$/)],
+    [{ include_schedules: "true" }, [...ITEMS, "f/data/nightly.schedule.json"]],
+    [{ include_groups: "true" }, [...ITEMS, "groups/ops.group.json"]],
+    [
+      { include_triggers: "true" },
+      [...ITEMS, "f/data/feed.websocket_trigger.json", "f/data/orders.http_trigger.json"],
+    ],
+    [
+      { include_users: "true" },
+      [
+        ...ITEMS,
+        "users/admin_acme@example.org.user.json",
+        "users/ann@example.org.user.json",
+        "users/op@example.org.user.json",
+      ],
+    ],
+    [{ include_settings: "true" }, [...ITEMS, "settings.json"]],
+    [{ include_key: "true" }, [...ITEMS, "encryption_key.json"]],
+    [{ default_ts: "deno" }, [...without(/one\.ts$/), "f/data/one.bun.ts"]],
+    [{ settings_version: "v2", include_triggers: "false", anything: "else" }, ITEMS],
+  ];
+  test.each(options)("%j", async (query, names) => {
+    expect((await files(query)).names).toEqual([...names].sort());
+  });
+
+  test("tells of schedules, groups, people and settings what makes them the same elsewhere", async () => {
+    const { read } = await files({
+      include_schedules: "true",
+      include_groups: "true",
+      include_users: "true",
+      include_settings: "true",
+      include_key: "true",
+    });
+    expect(read("f/data/nightly.schedule.json")).toEqual({
+      schedule: "0 0 3 * * *",
+      timezone: "UTC",
+      script_path: "f/data/one",
+      is_flow: false,
+      args: { a: 1 },
+      enabled: false,
+      no_flow_overlap: false,
+      ws_error_handler_muted: false,
+    });
+    expect(read("groups/ops.group.json")).toEqual({
+      summary: "Ops",
+      members: ["u/ann"],
+      admins: ["u/admin"],
+    });
+    expect(read("users/op@example.org.user.json")).toEqual({
+      username: "op",
+      role: "operator",
+      disabled: false,
+    });
+    expect(read("settings.json")).toMatchObject({ name: "acme", webhook: null, auto_invite_enabled: false });
+    expect(read("encryption_key.json")).toBe((await ask("GET", `${w}/workspaces/encryption_key`)).json().key);
+  });
+});
+
+describe("secrets", () => {
+  const rows = async (operation: string) =>
+    (await expectOk(ask("GET", `${w}/audit/list?operation=${operation}&per_page=100`))).json();
+
+  test("are sealed, in a way that the workspace takes back", async () => {
+    const { read, text } = await files();
+    const { value, is_secret } = read("f/data/secret.variable.json");
+    expect([is_secret, text.includes("hunter2")]).toEqual([true, false]);
+    const copy = { path: "f/data/copy", value, is_secret: true, description: "" };
+    await expectOk(ask("POST", `${w}/variables/create?already_encrypted=true`, copy));
+    expect((await ask("GET", `${w}/variables/get_value/f/data/copy`)).json()).toBe("hunter2-moon");
+    await expectOk(ask("DELETE", `${w}/variables/delete/f/data/copy`));
+  });
+
+  test.each(["plain_secret", "plain_secrets"])(
+    "are plain with %s, which leaves a row for each",
+    async (name) => {
+      const before = (await rows("variables.decrypt_secret")).length;
+      const { read } = await files({ [name]: "true" });
+      expect(read("f/data/secret.variable.json").value).toBe("hunter2-moon");
+      expect((await rows("variables.decrypt_secret")).length).toBe(before + 1);
+    },
+  );
+
+  test("the key leaves a row too", async () => {
+    const before = (await rows("workspaces.get_encryption_key")).length;
+    await files({ include_key: "true" });
+    expect((await rows("workspaces.get_encryption_key")).length).toBe(before + 1);
+  });
+});
+
+describe("who asks", () => {
+  test("gets what they may read", async () => {
+    const { names } = await files({}, await token_of("ann"));
+    expect(names).toEqual(ITEMS.filter((name) => !name.startsWith("u/admin/")));
+  });
+
+  test.each([
+    ["ann", { include_settings: "true" }],
+    ["ann", { include_key: "true" }],
+    ["op", { plain_secrets: "true" }],
+  ])("%s is refused %j", async (name, query) => {
+    expect((await files(query as Record<string, string>, await token_of(name))).status).toBe(403);
+  });
+
+  test("needs a token that covers all that is in it", async () => {
+    const made = async (scopes: string[]) =>
+      (await expectOk(ask("POST", "/users/tokens/create", { scopes }))).text;
+    const items = ["folders", "scripts", "flows", "apps", "resources"].map((domain) => `${domain}:read`);
+    const some = await made(["workspaces:read", ...items]);
+    expect((await files({ skip_variables: "true" }, some)).status).toBe(200);
+    expect(await files({}, some)).toMatchObject({
+      status: 403,
+      text: expect.stringContaining("variables:read"),
+    });
+    expect((await files({}, await made(["workspaces:read"]))).status).toBe(403);
+    const key = { skip_variables: "true", include_key: "true" };
+    expect(await files(key, some)).toMatchObject({
+      status: 403,
+      text: expect.stringContaining("workspaces:write"),
+    });
+    expect((await files(key, await made(["workspaces:write", ...items]))).status).toBe(200);
+  });
+});

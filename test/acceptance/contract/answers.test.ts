@@ -1,0 +1,25 @@
+/** With which status, and as what, operations beyond the contract's tables answer: generated clients know no other. */
+import { expect, test } from "bun:test";
+import { operations } from "../../../src/server/features.ts";
+
+test.each([
+  ["createSchedule", 201, "text"],
+  ["updateSchedule", 200, "text"],
+  ["setDefaultErrorOrRecoveryHandler", 201, "text"],
+  ["createInput", 201, "text"],
+  ["updateInput", 201, "text"],
+  ["deleteInput", 200, "text"],
+  ["runDependencies", 201, "json"],
+  ["createFolder", 200, "text"],
+  ["createGroup", 200, "text"],
+  ["createAccount", 200, "text"],
+  ["deleteS3File", 200, "json"],
+  ["moveS3File", 200, "json"],
+  ["setJobProgress", 200, "json"],
+  ["deleteConcurrencyGroup", 200, "json"],
+  ["deleteScriptByPath", 200, "json"],
+  ["deleteScriptByHash", 200, "json"],
+] as const)("%s answers %d %s", (name, status, kind) => {
+  const { responds } = operations.find((op) => op.name === name)!;
+  expect([responds.status, responds.kind]).toEqual([status, kind]);
+});

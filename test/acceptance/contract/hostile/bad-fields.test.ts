@@ -1,0 +1,100 @@
+/**
+ * Every field of every body that people, workspaces and the log take, left out where it must be there and sent as what it
+ * is not: the answer is 400, names the field and says what would be right.
+ */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { z } from "zod";
+import type { Operation } from "../../../../src/platform/http/operation.ts";
+import { operations } from "../../../../src/server/features.ts";
+import { type Ask, startTestServer, type TestServer } from "../../../support/harness.ts";
+
+let server: TestServer;
+let root: Ask;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  await server.workspace();
+  root = (await server.user("root", { super_admin: true })).ask;
+});
+afterAll(() => server.stop());
+
+const NOUNS =
+  /^(\/w\/\{workspace\})?\/(audit|auth|users|workspaces|folders|groups|acls|favorites|inputs|drafts)\//;
+
+type Schema = {
+  type?: string | string[];
+  enum?: unknown[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+  anyOf?: Schema[];
+};
+
+/** How a body's fields are described to clients. */
+const fieldsOf = ({ body, query }: Operation): Schema =>
+  z.toJSONSchema((body ?? query)!, { io: "input", unrepresentable: "any" }) as Schema;
+
+/** What a field takes, by the kinds of JSON; none when it takes anything. */
+const kindsOf = ({ type, anyOf }: Schema): string[] => anyOf?.flatMap(kindsOf) ?? (type ? [type].flat() : []);
+
+/** Something that a field takes. */
+function right(schema: Schema): unknown {
+  if (schema.enum) return schema.enum[0];
+  const [kind = "string"] = kindsOf(schema);
+  return { boolean: true, integer: 1, number: 1, array: [], object: {}, null: null }[kind] ?? "some-text";
+}
+
+/** Something of a kind that a field does not take; undefined when there is none. */
+function wrong(schema: Schema): unknown {
+  const kinds = kindsOf(schema);
+  if (kinds.length === 0) return undefined;
+  return [true, { of: "another kind" }, "text"].find((value) => !kinds.includes(typeof value));
+}
+
+const all = operations.filter((op) => NOUNS.test(op.path) && op.body !== undefined);
+const cases = all.flatMap((op) => {
+  const { properties: described = {}, required = [] } = fieldsOf(op);
+  // What is kept of unknown fields is the server's to say, not the caller's.
+  const { extra: _, ...properties } = described;
+  const whole = Object.fromEntries(required.map((name) => [name, right(properties[name]!)]));
+  const absent = required
+    // A value of any kind may be null, and is taken as that when it is left out.
+    .filter((name) => kindsOf(properties[name]!).length > 0)
+    .map((name) => [op.name, "without", name, op, { ...whole, [name]: undefined }] as const);
+  const other = Object.entries(properties)
+    .filter(([, schema]) => wrong(schema) !== undefined)
+    .map(
+      ([name, schema]) => [op.name, "with another", name, op, { ...whole, [name]: wrong(schema) }] as const,
+    );
+  return [...absent, ...other];
+});
+
+test("there are many, of most operations that take a body", () => {
+  expect(cases.length).toBeGreaterThan(100);
+  const tried = new Set(cases.map(([name]) => name));
+  const lists = ["globalUsersOverwrite", "overwriteInstanceGroups"];
+  expect(all.map(({ name }) => name).filter((name) => !tried.has(name))).toEqual(lists);
+});
+
+test.each(cases)("%s %s `%s`", async (_, how, name, op, body) => {
+  const path = op.path
+    .replace("{workspace}", "acme")
+    .replace("{path}", "u/admin/x")
+    .replace(/\{\w+\}/g, "x");
+  const answer = await root(op.method, path + queryOf(op), body);
+  expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(`body field \`${name}\``)]);
+  const right = how === "without" ? /: (is missing, and )?must be/ : /: must be/;
+  expect(answer.text).toMatch(right);
+});
+
+/** What an operation cannot do without beside its body. */
+function queryOf(op: Operation): string {
+  if (!op.query) return "";
+  const { properties = {}, required = [] } = z.toJSONSchema(op.query, {
+    io: "input",
+    unrepresentable: "any",
+  }) as Schema;
+  const parts = required.map((name) => {
+    return `${name}=${right(properties[name]!)}`;
+  });
+  return parts.length > 0 ? `?${parts.join("&")}` : "";
+}

@@ -1,0 +1,18 @@
+/** Newer clients send fields that this interface does not know: no operation refuses a body for one. */
+import { expect, test } from "bun:test";
+import { z } from "zod";
+import { operations } from "../../../src/server/features.ts";
+
+/** Where a schema takes the named fields alone. */
+function closed(schema: unknown, at: string): string[] {
+  if (typeof schema !== "object" || schema === null) return [];
+  const here = (schema as { additionalProperties?: unknown }).additionalProperties === false ? [at] : [];
+  return [...here, ...Object.entries(schema).flatMap(([name, inner]) => closed(inner, `${at}.${name}`))];
+}
+
+test("no body is refused for a field that nobody knows", () => {
+  const found = operations.flatMap(({ name, body }) =>
+    body ? closed(z.toJSONSchema(body, { io: "input", unrepresentable: "any" }), name) : [],
+  );
+  expect(found).toEqual([]);
+});

@@ -1,0 +1,153 @@
+/**
+ * Every operation there is, called by everybody who should get nothing by it, with the paths and ids of another's items.
+ * Nothing that was planted comes back, nothing of it is changed, nobody is let in by mistake, and nothing breaks. What
+ * is called is derived from the operations, so that a new one is swept without a line here.
+ */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Operation, parameterNames } from "../../../../src/platform/http/operation.ts";
+import { operations } from "../../../../src/server/features.ts";
+import { startTestServer, type TestServer } from "../../../support/harness.ts";
+import { type Caller, MEMBERS, OUTSIDERS, RESTRICTED, tokenOf } from "./callers.ts";
+import { bodiesOf, queryOf, urlOf } from "./requests.ts";
+import { MISSING, PRIVATE, plant, SHARED, seen, type World } from "./world.ts";
+
+let server: TestServer;
+let world: World;
+let before: Record<string, unknown>;
+
+beforeAll(async () => {
+  server = await startTestServer({ anonymous_rate: 0, failed_auth_rate: 0 });
+  world = await plant(server);
+  before = await seen(world);
+}, 60_000);
+afterAll(() => server.stop());
+
+/** Answers that go on as long as somebody listens end here. */
+const LONGEST_MS = 10_000;
+
+async function call(op: Operation, token: string | undefined, url: string, body: string | undefined) {
+  const asked = fetch(server.url + url, {
+    method: op.method,
+    redirect: "manual",
+    signal: AbortSignal.timeout(LONGEST_MS),
+    headers: {
+      ...(token ? { authorization: `Bearer ${token}` } : {}),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    },
+    ...(body === undefined ? {} : { body }),
+  });
+  const response = await asked.catch((cause: Error) => Response.json(cause.name, { status: 599 }));
+  return {
+    status: response.status,
+    headers: JSON.stringify([...response.headers]),
+    text: await response.text().catch((cause: Error) => cause.name),
+  };
+}
+
+const ofWorkspace = (op: Operation) => parameterNames(op.path).includes("workspace");
+const INSTANCE: Operation["access"][] = ["user", "devops", "superAdmin"];
+
+/** What of an answer is wrong, for this caller. */
+function faultOf(op: Operation, caller: Caller, answer: Awaited<ReturnType<typeof call>>) {
+  const { status } = answer;
+  const text = answer.headers + answer.text;
+  const isMember = (MEMBERS as readonly string[]).includes(caller);
+  if (status >= 500 && status !== 501) return `answers ${status}`;
+  if (text.includes(PRIVATE)) return "gives the private canary away";
+  if (!isMember && text.includes(SHARED)) return "gives the shared canary away";
+  const isOutside = (OUTSIDERS as readonly string[]).includes(caller);
+  const needsMember = ofWorkspace(op) && op.access !== "anyone" && !INSTANCE.includes(op.access);
+  if (isOutside && needsMember && status !== 401 && status !== 403) return `lets ${caller} in: ${status}`;
+  return undefined;
+}
+
+async function sweep(caller: Caller): Promise<string[]> {
+  const faults: string[] = [];
+  let token = await tokenOf(caller, server, world);
+  const whole = token && (await whoami(token));
+  for (const op of operations) {
+    const url = urlOf(op, world.ids);
+    for (const body of bodiesOf(op, world.ids)) {
+      for (const query of new Set(["", queryOf(op, world.ids)])) {
+        const answer = await call(op, token, url + query, body);
+        const fault = faultOf(op, caller, answer);
+        if (fault) faults.push(`${op.name} ${op.method} ${url}${query} ${body ?? ""}: ${fault}`);
+        // A call of their own may have ended what they are: left the workspace, logged out.
+        const mayEnd = op.method !== "GET" && answer.status < 300;
+        if (mayEnd && token && (await whoami(token)) !== whole) token = await tokenOf(caller, server, world);
+      }
+    }
+  }
+  return faults;
+}
+
+/** Who they are, to the instance and in the workspace. */
+async function whoami(token: string): Promise<string> {
+  const ask = server.as(token);
+  const answers = [await ask("GET", "/users/whoami"), await ask("GET", "/w/acme/users/whoami")];
+  return answers.map(({ status }) => status).join();
+}
+
+test.each([...OUTSIDERS, ...RESTRICTED, ...MEMBERS])(
+  "nothing of another's comes to: %s",
+  async (caller) => {
+    expect(await sweep(caller)).toEqual([]);
+    expect(await seen(world)).toEqual(before);
+  },
+  90_000,
+);
+
+test("what is planted does come to whom it belongs", async () => {
+  const given: string[] = [];
+  for (const op of operations) {
+    if (op.method !== "GET") continue;
+    // Some of these end the session that asks.
+    const { text: token } = await world.admin("POST", "/users/tokens/create", {});
+    const answer = await call(op, token, urlOf(op, world.ids) + queryOf(op, world.ids), undefined);
+    if (answer.text.includes(PRIVATE) || answer.text.includes(SHARED)) given.push(op.name);
+  }
+  expect(given.length).toBeGreaterThan(40);
+}, 60_000);
+
+/** Nothing like what there is. */
+const nowhere = () => {
+  const none = crypto.randomUUID();
+  const ids = { id: none, job_id: none, flow_job_id: none, job_or_input_id: none };
+  return { ...world.ids, ...ids, path: MISSING, hash: "0".repeat(64), version: "99999999" };
+};
+
+/** The answer, whatever the item is called. */
+function bare(text: string, ids: Record<string, string>): string {
+  const named = [ids.path, ids.hash, ids.job_id, ids.flow_job_id, ids.job_or_input_id, ids.version];
+  const whole = (name: string) => new RegExp(`(?<![\\w.-])${name}(?![\\w.-])`, "g");
+  const short = text.replace(/[0-9a-f]{8}(-[0-9a-f]{1,12}){4}/g, "…");
+  return named.reduce<string>((rest, name) => rest.replace(whole(name!), "…"), short);
+}
+
+/** By the contract these say whether a path is taken, to whoever wants to put something there. */
+const TELLS_EXISTENCE = /exists|is_owner/i;
+
+test.each(["nobody", "outsider", ...MEMBERS, ...RESTRICTED] as const)(
+  "what is hidden is answered as what there is not: %s",
+  async (caller) => {
+    const none = nowhere();
+    let token = await tokenOf(caller, server, world);
+    const whole = token && (await whoami(token));
+    const faults: string[] = [];
+    const named = /\{(path|hash|id|job_id|flow_job_id|job_or_input_id|version)\}/;
+    for (const op of operations.filter(({ path }) => named.test(path) && !TELLS_EXISTENCE.test(path))) {
+      const [there, missing] = [bodiesOf(op, world.ids), bodiesOf(op, none)];
+      for (const at of there.keys()) {
+        const hidden = await call(op, token, urlOf(op, world.ids), there[at]);
+        const absent = await call(op, token, urlOf(op, none), missing[at]);
+        const got = [hidden.status, bare(hidden.text, world.ids)].join(" ");
+        const wanted = [absent.status, bare(absent.text, none)].join(" ");
+        if (got !== wanted) faults.push(`${op.name}: ${got} / ${wanted}: ${there[at] ?? ""}`);
+        if (op.method !== "GET" && token && (await whoami(token)) !== whole)
+          token = await tokenOf(caller, server, world);
+      }
+    }
+    expect(faults).toEqual([]);
+  },
+  60_000,
+);

@@ -1,0 +1,289 @@
+/**
+ * What a restricted token may call. Every operation there is comes to the real guard with a token for each noun and
+ * action, all of one super admin, so that nothing but the scopes decides. What is expected follows from method and path
+ * alone; where a declaration says otherwise, it stands below with the reason.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { recordAudit } from "../../../src/features/signals/audit/service.ts";
+import { resolveMember } from "../../../src/features/tenancy/people/members.ts";
+import { checkScopes } from "../../../src/features/tenancy/tokens/scopes.ts";
+import { resolveToken } from "../../../src/features/tenancy/tokens/service.ts";
+import { type Operation, responds, rootOf, scopeOf } from "../../../src/platform/http/operation.ts";
+import { mount } from "../../../src/platform/http/server.ts";
+import { operations } from "../../../src/server/features.ts";
+import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
+
+/** The nouns of the interface's scopes. */
+const DOMAINS =
+  `jobs scripts flows apps raw_apps variables resources schedules folders users groups workspaces acls
+audit settings workers service_logs configs oauth oidc ai inputs drafts favorites capture job_helpers concurrency_groups
+agent_workers openapi indexer git_sync teams mcp http_triggers websocket_triggers kafka_triggers nats_triggers
+mqtt_triggers sqs_triggers gcp_triggers postgres_triggers email_triggers`.split(/\s+/);
+
+/** Nouns that the interface has no scope for, and what they are. */
+const OWN_DOMAINS: Record<string, string> = {
+  webhooks: "several webhooks of a workspace are an extension, which no scope of the interface is about",
+  metrics: "figures for the operator, who is to give out a token for them alone",
+};
+
+/** Where the first word of a path is not the noun. */
+const NOUNS: Record<string, string> = {
+  // Lists of packages belong to the workspace as its settings do.
+  workspace_dependencies: "workspaces",
+  job_metrics: "jobs",
+  job_u: "jobs",
+  approve: "jobs",
+  saml: "settings",
+  embeddings: "scripts",
+  integrations: "scripts",
+};
+
+/** Where no word of the path is. */
+const NOUN_OF: Record<string, string> = {
+  // Existing clients ask among the apps for it; what it gives away are files.
+  signS3Objects: "job_helpers",
+  queryResourceTypes: "resources",
+};
+
+/** Operations that any token may call, whatever it is restricted to. */
+const EXEMPT: Record<string, string[]> = {
+  "says nothing of what is in the instance": [
+    ..."getVersion getUpToDate getLicenseId getHealth getLiveness getOpenApiYaml getReference frontDoor listScopes".split(
+      " ",
+    ),
+    ..."getOidcIssuer getOidcIssuerAtRoot getOidcKeys listOAuthLogins existsWorkspace existsUsername".split(
+      " ",
+    ),
+  ],
+  "says whose token it is": "globalWhoami getCurrentEmail whoami".split(" "),
+  "is about no token, or about the presented one's end": [
+    ..."login logout logoutByLink getSetupPage completeSetup beginOAuthLogin loginWithOauth".split(" "),
+    ..."oauthLoginPage oauthConnectPage chatConnectPage".split(" "),
+    // A restricted token is as good as none there: the page asks for a password.
+    ..."getCliLoginPage completeCliLogin getCliLoginDone".split(" "),
+  ],
+  "refuses restricted tokens by itself": ["refreshUserToken"],
+  "is asked for in another way: the product's signature, a token in the path, or what the route's author chose, the link's own":
+    "getTokenedRawScript readSignedS3Object chatCommand slackCommand answerRouteGet answerRoutePost answerRoutePut answerRoutePatch answerRouteDelete".split(
+      " ",
+    ),
+  "asks for the right to run what it finds, once that is known (see the last test)": [
+    ...["ScriptByPath", "ScriptByHash", "FlowByPath", "FlowByVersion"].flatMap((target) => [
+      `run${target}`,
+      ...["runWaitResult", "runAndStream"].flatMap((way) => [`${way}${target}`, `${way}${target}Get`]),
+    ]),
+    ..."aiSyncScriptByPath aiSyncFlowByPath openaiSyncScriptByPath openaiSyncFlowByPath".split(" "),
+    ..."restartFlowAtStep restartFlowAtBranchOrIteration restartFlowAtPoint resumeSuspendedFlowAsOwner".split(
+      " ",
+    ),
+  ],
+};
+const exempt = new Set(Object.values(EXEMPT).flat());
+
+type Action = "read" | "write" | "run";
+
+/** Actions that the method does not tell. */
+const ACTIONS: [action: Action, why: string, names: string][] = [
+  ["write", "it gives away what others are kept from", "globalUsersExport getWorkspaceEncryptionKey"],
+  ["write", "it changes something, though it is a GET", "moveS3File"],
+  ["write", "its answer lets anybody resume the flow", "createJobSignature getResumeUrls"],
+  ["write", "its answer lets anybody read the files", "signS3Objects"],
+  ["write", "a link that acts", "resumeSuspendedJobGet cancelSuspendedJobGet getApprovalPage"],
+  [
+    "read",
+    "its POST carries a question",
+    "listSelectedJobGroups getStartedAtByIds getJobMetrics previewSchedule existsRoute existsUserInWorkspace",
+  ],
+  [
+    "run",
+    "it runs code",
+    "executeComponent addBatchJobs batchReRunJobs runPreview runWaitResultPreview runPreviewBundle runFlowPreview " +
+      "runWaitResultFlowPreview runDependencies runDependenciesAsync runFlowDependencies runFlowDependenciesAsync " +
+      "runWorkflowAsCodeTask runWorkflowAsCode runDynamicSelect callAgentTools",
+  ],
+];
+const actions = new Map(
+  ACTIONS.flatMap(([action, , names]) => names.split(" ").map((name) => [name, action])),
+);
+
+function expectedScope({ name, method, path }: Operation): { domain: string; action: Action } {
+  const word = path.split("/").find((part) => part !== "" && part !== "w" && !part.startsWith("{"))!;
+  const domain = NOUN_OF[name] ?? NOUNS[word] ?? word.replace(/_u$/, "");
+  return { domain, action: actions.get(name) ?? (method === "GET" ? "read" : "write") };
+}
+
+/** What each action includes (read is part of write; who runs jobs sees what becomes of them). */
+function lets(op: Operation): string[] {
+  const { domain, action } = expectedScope(op);
+  if (action !== "read") return [`${domain}:${action}`];
+  const scope = scopeOf(op);
+  const ofOneJob = domain === "jobs" && scope && !scope.many;
+  const runs = ofOneJob ? ["jobs:run", "jobs:run:scripts", "jobs:run:flows"] : [];
+  return [`${domain}:read`, `${domain}:write`, ...runs];
+}
+
+const SCOPES = [...DOMAINS, ...Object.keys(OWN_DOMAINS)].flatMap((domain) => [
+  ...["read", "write", "run"].map((action) => `${domain}:${action}`),
+  ...(domain === "jobs" ? ["jobs:run:scripts", "jobs:run:flows"] : []),
+]);
+
+let server: TestServer;
+let ask: Ask;
+let root: Ask;
+let guard: { fetch: (request: Request) => Response | Promise<Response> };
+const tokens = new Map<string, string>();
+
+const tokenFor = async (scopes: string[]) =>
+  (await expectOk(root("POST", "/users/tokens/create", { scopes }))).text;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  ({ ask } = await server.workspace());
+  root = (await server.user("root", { super_admin: true })).ask;
+  for (const scope of SCOPES) tokens.set(scope, await tokenFor([scope]));
+  const bare = operations.map(
+    (op): Operation => ({
+      ...op,
+      query: undefined,
+      body: undefined,
+      responds: responds.text("let in"),
+      run: () => "let in",
+    }),
+  );
+  guard = mount(server.server.app, { resolveToken, resolveMember, checkScopes, recordAudit }, bare);
+});
+afterAll(() => server.stop());
+
+async function isLetIn(op: Operation, token: string): Promise<boolean> {
+  const path = op.path
+    .replace("{workspace}", "acme")
+    .replace(/\{(\w+_)?path\}/, "u/dev/this")
+    .replace(/\{\w+\}/g, "this");
+  const answer = await guard.fetch(
+    new Request(`http://localhost${rootOf(op)}${path}`, {
+      method: op.method,
+      headers: { authorization: `Bearer ${token}` },
+    }),
+  );
+  const text = await answer.text();
+  if (text !== "let in") expect([op.name, answer.status, text]).toEqual([op.name, 403, expect.any(String)]);
+  return text === "let in";
+}
+
+const restricted = operations.filter((op) => !exempt.has(op.name)).map((op) => [op.name, op] as const);
+
+describe("every operation", () => {
+  test("is of a noun of the interface's scopes, or says why it is not", () => {
+    const known = new Set([...DOMAINS, ...Object.keys(OWN_DOMAINS)]);
+    for (const [name, op] of restricted) {
+      const scope = scopeOf(op);
+      expect([name, scope && known.has(scope.domain) && scope.domain]).toEqual([
+        name,
+        expectedScope(op).domain,
+      ]);
+    }
+    const free = operations.filter((op) => scopeOf(op) === false).map(({ name }) => name);
+    expect(free.filter((name) => !exempt.has(name))).toEqual([]);
+  });
+
+  test.each(restricted)("%s lets in the tokens that method and path say, and no other", async (_, op) => {
+    const reached: string[] = [];
+    for (const [scope, token] of tokens) if (await isLetIn(op, token)) reached.push(scope);
+    expect(reached.sort()).toEqual(lets(op).sort());
+  });
+
+  test("that names what it is about lets in a token for that one, and none for another", async () => {
+    const named = operations.filter((op) => {
+      const scope = scopeOf(op);
+      return scope && scope.resource !== undefined;
+    });
+    expect(named.length).toBeGreaterThan(50);
+    for (const op of named) {
+      const { domain, action } = expectedScope(op);
+      const scopes = (what: string) => [
+        `${domain}:${action}:u/${what}/this,${what}`,
+        `${domain}:${action}:u/${what}/*`,
+      ];
+      const right = await tokenFor(scopes("dev").map((scope) => scope.replace(/,dev$/, ",this")));
+      const wrong = await tokenFor(scopes("other"));
+      expect([op.name, await isLetIn(op, right), await isLetIn(op, wrong)]).toEqual([op.name, true, false]);
+    }
+  });
+
+  test("that names nothing lets in no token that is for one thing alone", async () => {
+    for (const [name, op] of restricted) {
+      const scope = scopeOf(op);
+      if (!scope || scope.resource !== undefined) continue;
+      const token = await tokenFor([`${scope.domain}:write:u/dev/this,this`]);
+      expect([name, await isLetIn(op, token)]).toEqual([name, false]);
+    }
+  });
+});
+
+test("the list of scopes says what there is, and each of it makes a token", async () => {
+  const listed: any[] = (await expectOk(ask("GET", "/tokens/list/scopes"))).json();
+  const domains = new Set(restricted.map(([, op]) => expectedScope(op).domain));
+  expect(listed.map(({ name }) => name)).toEqual([...domains].sort());
+  const values = listed.flatMap(({ scopes }) => scopes.map(({ value }: any) => value));
+  expect(values).toContain("jobs:run:scripts");
+  for (const value of values) {
+    await tokenFor([value]);
+    await tokenFor([`${value}:u/dev/this`.replace("jobs:run:u", "jobs:run:scripts:u")]);
+  }
+  const variables = listed.find(({ name }) => name === "variables");
+  expect(variables.scopes).toEqual([
+    { value: "variables:read", label: "variables: read", requires_resource_path: true },
+    { value: "variables:write", label: "variables: read and change", requires_resource_path: true },
+  ]);
+});
+
+test("what runs something asks for the right to run that, in every way", async () => {
+  const hash = await deploy(ask, "acme", "u/admin/hello", "export const main = () => 1");
+  const value = { modules: [{ id: "a", value: { type: "identity" } }] };
+  await expectOk(ask("POST", "/w/acme/flows/create", { path: "u/admin/flow", summary: "", value }));
+  const version = String((await ask("GET", "/w/acme/flows/get/u/admin/flow")).json().version_id);
+  const flow_job = (await expectOk(ask("POST", "/w/acme/jobs/run/f/u/admin/flow", {}))).text;
+  const own = async (scopes: string[]) =>
+    server.as((await expectOk(ask("POST", "/users/tokens/create", { scopes }))).text);
+  const [others, all, ofHello, ofFlow] = await Promise.all([
+    own(["variables:write", "scripts:write", "flows:write", "jobs:write"]),
+    own(["jobs:run"]),
+    own(["jobs:run:scripts:u/admin/hello"]),
+    own(["jobs:run:flows:u/admin/flow"]),
+  ]);
+  const ways = operations.filter(
+    ({ name, path }) => exempt.has(name) && /\/jobs\/(run|ai_sync|openai_sync|restart)/.test(path),
+  );
+  expect(ways.length).toBe(27);
+  for (const { name, method, path } of ways) {
+    const isFlow = /\/(f|fv)\//.test(path);
+    const url = path
+      .replace("{workspace}", "acme")
+      .replace("{path}", isFlow ? "u/admin/flow" : "u/admin/hello")
+      .replace("{hash}", hash)
+      .replace("{version}", version)
+      .replace("{job_id}", flow_job)
+      .replace("{step_id}", "a")
+      .replace("{branch_or_iteration_n}", "0");
+    const body = name === "restartFlowAtPoint" ? { step_id: "a" } : {};
+    const ask = (by: Ask, at: string) => by(method, at, method === "GET" ? undefined : body);
+    // A job that a token may not see is not found by it.
+    const refused = async (by: Ask) => [403, 404].includes((await ask(by, url)).status);
+    // What there is not is refused as what there is: a token learns of nothing beyond its scopes.
+    const missing = url
+      .replace("u/admin/", "u/admin/no")
+      .replace(hash, "0".repeat(64))
+      .replace(/fv\/\d+/, "fv/999999");
+    const answers = async (at: string) => {
+      const { status, text } = await ask(isFlow ? ofHello : ofFlow, at);
+      return [status, text.replace(/u\/admin\/(no)?/, "u/admin/")];
+    };
+    if (!path.includes("{job_id}"))
+      expect([name, await answers(missing)]).toEqual([name, await answers(url)]);
+    const got = [await refused(others), await refused(all), await refused(ofHello), await refused(ofFlow)];
+    expect([name, ...got]).toEqual([name, true, false, isFlow, !isFlow]);
+  }
+  const resume = (by: Ask) => by("POST", `/w/acme/jobs/flow/resume/${flow_job}`, {});
+  const resumed = [await resume(others), await resume(ofHello), await resume(ofFlow)];
+  expect(resumed.map(({ status }) => status)).toEqual([403, 403, 403]);
+});

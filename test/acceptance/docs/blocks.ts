@@ -1,0 +1,57 @@
+/** The fenced blocks of the documents, and what their info strings say of them. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+export const ROOT = join(import.meta.dir, "../../..");
+
+/**
+ * The words behind the language, which nobody sees who reads the page: `no-run` is left out, `goes-on` lasts until Ctrl-C,
+ * `typed` asks on a terminal, `wmill` needs that command; anything with a dot is the file that the text is saved as.
+ */
+export interface Block {
+  file: string;
+  /** Of the opening fence, from 1. */
+  line: number;
+  heading: string;
+  language: string;
+  word: string | undefined;
+  text: string;
+  /** What is printed last, where the page shows it: a block that follows one of commands directly. */
+  output?: string;
+}
+
+const FENCED = /^```(\S*)(?:[ \t]+(\S+))?\n([\s\S]*?)^```$/gm;
+
+/** @param file from the root of the checkout */
+export function blocksOf(file: string): Block[] {
+  const page = readFileSync(join(ROOT, file), "utf8");
+  const blocks: Block[] = [];
+  let end = 0;
+  for (const match of page.matchAll(FENCED)) {
+    const [whole, language = "", word, text = ""] = match;
+    const isDirect = page.slice(end, match.index).trim() === "";
+    end = match.index + whole.length;
+    const last = blocks.at(-1);
+    if (isDirect && last?.language === "sh" && language !== "sh" && word === undefined) {
+      last.output = text.trim();
+      continue;
+    }
+    const before = page.slice(0, match.index);
+    const line = before.split("\n").length;
+    const heading = headingsOf(before).at(-1) ?? "";
+    blocks.push({ file, line, heading, language, word, text });
+  }
+  return blocks;
+}
+
+/** Not what looks like one inside of a block: comments of shells do. */
+export function headingsOf(page: string): string[] {
+  return [...page.replace(FENCED, "").matchAll(/^#+ (.*)$/gm)].map((match) => match[1]!);
+}
+
+/** The one block of a language, or of a file's name. @throws when there is none */
+export function blockOf(file: string, wanted: string): string {
+  const found = blocksOf(file).find(({ language, word }) => language === wanted || word === wanted);
+  if (!found) throw new Error(`${file} has no block of ${wanted}`);
+  return found.text;
+}

@@ -1,0 +1,153 @@
+/** Somebody who follows a page at a terminal, block by block, in a fresh copy of the project. */
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sitDown } from "../../cli/session.ts";
+import { until } from "../../support/harness.ts";
+import { ROOT } from "./blocks.ts";
+
+export interface Reader extends Disposable {
+  /** The copy of the project. */
+  folder: string;
+  home: string;
+  /** What stands on the page, and what it is here: addresses and folders that readers have of their own. */
+  here: [page: string, here: string][];
+  save: (name: string, text: string) => void;
+  /** Runs commands one after the other until one fails; variables and the folder are those the block before left. */
+  run: (commands: string, cwd?: string) => Promise<{ code: number; out: string; err: string }>;
+  /** The same at a terminal, where questions are answered in their order. @returns what was shown */
+  type: (commands: string, answers: [question: string, answer: string][]) => Promise<string>;
+  /** Runs what lasts until it has said the text, and then presses Ctrl-C. */
+  watch: (commands: string, text: string) => Promise<void>;
+}
+
+/** What a clone has, as far as commands of the pages need it. */
+const CLONED = ["package.json", "package-lock.json", ".npmrc", "tsconfig.json", "src", "cli"];
+
+export function newReader(): Reader {
+  const root = mkdtempSync(join(tmpdir(), "svc-docs-"));
+  const [folder, home, state] = [join(root, "svc"), join(root, "home"), join(root, "state")];
+  for (const made of [folder, home, join(root, "safe")]) mkdirSync(made);
+  for (const name of CLONED) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+  linkPackages(join(ROOT, "node_modules"), join(folder, "node_modules"));
+  const reader: Reader = {
+    folder,
+    home,
+    here: [
+      ["/mnt/safe", join(root, "safe")],
+      ["/var/lib/svc", join(root, "data")],
+    ],
+    save: (name, text) => writeFileSync(join(folder, name), text),
+    async run(commands, cwd = folder) {
+      const child = Bun.spawn(["bash", script(commands)], {
+        cwd,
+        env: environment(),
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "pipe",
+      });
+      const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+      return { code, out, err };
+    },
+    async type(commands, answers) {
+      const place = { folder, environment: environment(), program: ["bash"] };
+      using session = sitDown(place, [script(commands)]);
+      for (const [question, answer] of answers) {
+        await session.sees(question);
+        session.types(`${answer}\r`);
+      }
+      const { code, shown } = await session.ended();
+      if (code !== 0) throw new Error(`ended with ${code}: ${shown}`);
+      return shown;
+    },
+    async watch(commands, text) {
+      const child = Bun.spawn(["bash", script(commands, false)], {
+        cwd: folder,
+        env: environment(),
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "pipe",
+        // A group of processes of its own, to which a terminal would say Ctrl-C.
+        detached: true,
+      });
+      const said = [child.stdout, child.stderr].map((stream) => gather(stream));
+      const all = () => said.map(({ text }) => text).join("");
+      try {
+        await until(() => {
+          if (child.exitCode !== null) throw new Error(`ended with ${child.exitCode}: ${all()}`);
+          return all().includes(text) || undefined;
+        }, `"${text}"`);
+      } finally {
+        signal(child.pid, "SIGINT");
+        await until(() => !signal(child.pid, 0) || undefined, "the end of the processes").catch((cause) => {
+          signal(child.pid, "SIGKILL");
+          throw cause;
+        });
+      }
+    },
+    [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }),
+  };
+
+  function environment(): Record<string, string> {
+    return {
+      PATH: process.env.PATH ?? "",
+      HOME: home,
+      // Of what is started here no two may want one port.
+      SVC_PORT: "0",
+      npm_config_audit: "false",
+      npm_config_fund: "false",
+      npm_config_update_notifier: "false",
+      npm_config_prefer_offline: "true",
+    };
+  }
+
+  let count = 0;
+  /** @returns the file of a shell script that goes on where the last one stopped that was kept */
+  function script(commands: string, isKept = true): string {
+    const file = join(root, `block-${++count}.sh`);
+    const told = reader.here.reduce((text, [page, here]) => text.replaceAll(page, here), commands);
+    writeFileSync(file, [BEFORE(state), ...(isKept ? [AFTER(state)] : []), told].join("\n"));
+    return file;
+  }
+  return reader;
+}
+
+/** Every variable is exported, so that the next block has it. */
+const BEFORE = (state: string) => `set -a
+[ ! -f '${state}' ] || . '${state}'
+set -eo pipefail`;
+
+const AFTER = (state: string) =>
+  `trap 'code=$?; export -p | grep -vE " (PWD|OLDPWD|SHLVL)=" > ${state}; exit $code' EXIT`;
+
+/** Links take no time and no room; where folders are on two disks the packages are copied. */
+function linkPackages(from: string, to: string): void {
+  if (Bun.spawnSync(["cp", "-al", from, to], { stderr: "ignore" }).exitCode !== 0) {
+    rmSync(to, { recursive: true, force: true });
+    cpSync(from, to, { recursive: true, verbatimSymlinks: true });
+  }
+  // npm writes this one anew; the original must stay as it is.
+  const list = join(to, ".package-lock.json");
+  if (!existsSync(list)) return;
+  rmSync(list);
+  cpSync(join(from, ".package-lock.json"), list);
+}
+
+function gather(stream: ReadableStream<Uint8Array>): { text: string } {
+  const said = { text: "" };
+  const decoder = new TextDecoder();
+  void (async () => {
+    for await (const bytes of stream) said.text += decoder.decode(bytes, { stream: true });
+  })();
+  return said;
+}
+
+/** @returns whether there was a process of the group */
+function signal(group: number, name: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(-group, name);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,152 @@
+/** What the README gives to other programs: the unit, the proxies' files; and what it says of the project itself. */
+import { afterAll, describe, expect, test } from "bun:test";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { unitText } from "../../../cli/commands/server/init/systemd.ts";
+import { loadConfig } from "../../../src/platform/config/config.ts";
+import { blockOf, headingsOf, ROOT } from "./blocks.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "svc-snippets-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const page = (file: string) => readFileSync(join(ROOT, file), "utf8");
+const { host, port } = loadConfig({}, {});
+
+/** Runs a checker where there is one. @returns what it says, or nothing when it has no complaint */
+function complaints(command: string[]): string {
+  const [name, ...words] = command;
+  const found = Bun.which(name!, { PATH: `${process.env.PATH}:/usr/sbin:/sbin` });
+  if (!found) return "";
+  const { exitCode, stdout, stderr } = Bun.spawnSync([found, ...words], {
+    env: { ...process.env, HOME: folder },
+  });
+  return exitCode === 0 ? "" : `${stdout}${stderr}`;
+}
+
+describe("the unit for systemd", () => {
+  const unit = blockOf("README.md", "svc.service");
+  const valuesOf = (text: string, key: string) =>
+    [...text.matchAll(new RegExp(`^${key}=(.*)$`, "gm"))].map((match) => match[1]!);
+
+  test("is that of `svc init`, for a user and a folder of its own", () => {
+    const [command = ""] = valuesOf(unit, "ExecStart");
+    expect(command).toBe("/usr/local/bin/svc serve --data-dir /var/lib/svc");
+    const written = unitText("system", { data_dir: "/var/lib/svc", host, port }, undefined).split("\n");
+    const own = /^(ExecStart|User|Documentation)=/;
+    const lines = unit.split("\n");
+    expect(lines).toEqual(expect.arrayContaining(written.filter((line) => !own.test(line))));
+    expect(valuesOf(unit, "StateDirectory")).toEqual(["svc"]);
+  });
+
+  test("sets what the server reads", () => {
+    const environment = Object.fromEntries(
+      valuesOf(unit, "Environment")
+        .join(" ")
+        .split(" ")
+        .map((each) => each.split("=")),
+    );
+    const config = loadConfig({}, environment);
+    expect(config.base_url).toBe("https://svc.example.org");
+    const read = Object.values(config.sources).filter((source) => source === "environment");
+    expect(read).toHaveLength(Object.keys(environment).length);
+  });
+
+  test("systemd understands it", async () => {
+    const file = join(folder, "svc.service");
+    // The checker looks for the program.
+    await Bun.write(file, unit.replace("/usr/local/bin/svc", process.execPath));
+    expect(complaints(["systemd-analyze", "verify", file])).toBe("");
+  });
+});
+
+describe("proxies", () => {
+  const nginx = blockOf("README.md", "nginx");
+  const caddy = blockOf("README.md", "caddyfile");
+
+  test("lead to where the server listens, and hold no stream back", () => {
+    expect(nginx).toContain(`proxy_pass http://${host}:${port};`);
+    expect(caddy).toContain(`reverse_proxy ${host}:${port} {`);
+    expect(nginx).toContain("proxy_buffering off;");
+    expect(caddy).toContain("flush_interval -1");
+  });
+
+  test("nginx tells what the server reads of proxies", () => {
+    const read = page("src/platform/http/door/proxies.ts").match(/x-forwarded-\w+/g) ?? [];
+    const told = [...nginx.matchAll(/proxy_set_header (X-\S+)/g)].map((match) => match[1]!.toLowerCase());
+    expect(new Set(told)).toEqual(new Set(read));
+  });
+
+  test("their files are well formed", () => {
+    const lines = nginx.split("\n").filter((line) => line.trim() !== "");
+    expect(lines.filter((line) => !/[;{}]$/.test(line))).toEqual([]);
+    for (const text of [nginx, caddy]) {
+      expect(text.match(/\{/g)).toHaveLength(text.match(/\}/g)?.length ?? 0);
+    }
+  });
+
+  test.skipIf(!Bun.which("openssl"))(
+    "nginx and Caddy understand them",
+    async () => {
+      const [key, certificate] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+      const options =
+        "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=svc.example.org";
+      Bun.spawnSync(["openssl", ...options.split(" "), "-keyout", key, "-out", certificate]);
+      const server = nginx.replace(/\/\S+fullchain\.pem/, certificate).replace(/\/\S+privkey\.pem/, key);
+      const [file, caddyfile] = [join(folder, "nginx.conf"), join(folder, "Caddyfile")];
+      // Where it would write otherwise belongs to the system.
+      const bodies = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+      const folders = bodies.map((name) => `${name}_temp_path ${folder}/${name};`).join("\n");
+      const logs = `pid ${folder}/nginx.pid;\nerror_log stderr;\n`;
+      await Bun.write(file, `${logs}events {}\nhttp {\naccess_log off;\n${folders}\n${server}}\n`);
+      await Bun.write(caddyfile, caddy);
+      expect(complaints(["nginx", "-t", "-c", file, "-p", folder])).toBe("");
+      expect(complaints(["caddy", "validate", "--adapter", "caddyfile", "--config", caddyfile])).toBe("");
+    },
+    30_000,
+  );
+});
+
+describe("what the README says of the project", () => {
+  test("each dependency has its line", () => {
+    const table = page("README.md").split("What each dependency is for")[1]!.split("## ")[0]!.toLowerCase();
+    const { dependencies, devDependencies } = JSON.parse(page("package.json"));
+    const names = Object.keys({ ...dependencies, ...devDependencies });
+    expect(names.filter((name) => !table.includes(name.split("/").at(-1)!))).toEqual([]);
+  });
+
+  test("each command of contributors is one of the package", () => {
+    const { scripts } = JSON.parse(page("package.json"));
+    const named = [...page("README.md").matchAll(/npx bun run ([\w:]+)/g)].map((match) => match[1]!);
+    expect(named.filter((name) => !(name in scripts))).toEqual([]);
+  });
+
+  test("the image is built as the Containerfile says", () => {
+    const head = page("Containerfile").split("ARG BASE")[0]!;
+    const commands = head.split("\n").flatMap((line) => /^# {3}(.*)$/.exec(line)?.[1] ?? []);
+    expect(commands).toHaveLength(3);
+    expect(page("README.md")).toContain(`${commands.join("\n")}\n`);
+  });
+
+  test.each(["README.md", "src/README.md", "src/REFERENCE.md"])("links of %s lead somewhere", (file) => {
+    const broken = [...page(file).matchAll(/\]\(([^)\s]+)\)/g)]
+      .map((match) => match[1]!)
+      .filter((link) => !/^https?:/.test(link) && !leads(file, link));
+    expect(broken).toEqual([]);
+  });
+});
+
+function leads(file: string, link: string): boolean {
+  const [path = "", anchor] = link.split("#");
+  const target = path === "" ? file : join(dirname(file), path);
+  if (!existsSync(join(ROOT, target))) return false;
+  return anchor === undefined || headingsOf(page(target)).map(slug).includes(anchor);
+}
+
+/** As pages of repositories name their headings. */
+function slug(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\w\- ]/g, "")
+    .replaceAll(" ", "-");
+}

@@ -1,0 +1,183 @@
+/**
+ * What a job takes of the machine ends the job, not the server: on the compiled executable. Every job here stops by
+ * itself at a bound, so that a limit that does not hold costs a test and no more.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { newPlace, processesOf, type Serving, setUp, until } from "../executable.ts";
+import { clientOf, type ScriptClient } from "../scripts.ts";
+
+const place = newPlace();
+let server: Serving;
+let scripts: ScriptClient;
+
+interface Failed {
+  error?: { name: string; message: string; [key: string]: unknown };
+}
+
+if (process.platform !== "linux") {
+  test.skip("limits on what jobs take are kept on Linux", () => {});
+} else {
+  beforeAll(async () => {
+    const env = {
+      SVC_JOB_MEMORY_MB: "300",
+      SVC_JOB_PROCESSES: "40",
+      SVC_JOB_CPU_S: "2",
+      SVC_JOB_DISK_MB: "100",
+      SVC_WORKERS: "2",
+    };
+    server = await place.serve({ env });
+    scripts = clientOf(server, await setUp(server));
+    await scripts.deploy("fine", "export const main = () => process.pid");
+  }, 30_000);
+  afterAll(() => place.remove());
+  // The server lives, and both of its slots are free.
+  afterEach(async () => {
+    const pids = await Promise.all([scripts.run<number>("fine"), scripts.run<number>("fine")]);
+    expect(pids.every((pid) => pid > 0)).toBe(true);
+  });
+
+  async function errorOf(content: string, more: object = {}, query = "?timeout=30") {
+    const name = `limit_${scripts.count()}`;
+    await scripts.deploy(name, content, more);
+    return (await scripts.run<Failed>(name, {}, query)).error;
+  }
+
+  describe("memory", () => {
+    const hoard = (most: number) => `export async function main() {
+      const kept = [];
+      for (let mb = 0; mb < ${most}; mb += 10) { kept.push(new Uint8Array(10 << 20).fill(7)); await Bun.sleep(5) }
+      return kept.length;
+    }`;
+
+    test("beyond the limit ends the job with the number", async () => {
+      const error = await errorOf(hoard(1_500));
+      expect(error).toMatchObject({ name: "OutOfMemory", limit_mb: 300 });
+      expect(Number(error?.memory_mb)).toBeGreaterThan(300);
+      expect(error?.message).toBe(
+        `the job used ${error?.memory_mb} MB of memory, more than the 300 MB allowed, and was stopped`,
+      );
+    }, 30_000);
+
+    test("counts with what the job has started", async () => {
+      const code = "head -c 700m /dev/zero | tail -c 700m > /dev/null; sleep 1; echo done";
+      expect(await errorOf(`(${code})`, { language: "bash" })).toMatchObject({ name: "OutOfMemory" });
+    }, 30_000);
+
+    test("is as much as the script's own limit says", async () => {
+      const name = `limit_${scripts.count()}`;
+      await scripts.deploy(name, hoard(450), { memory_mb: 800 });
+      expect(await scripts.run<number>(name)).toBe(45);
+      const small = await errorOf(hoard(450), { memory_mb: 128 });
+      expect(small).toMatchObject({ name: "OutOfMemory", limit_mb: 128 });
+    }, 30_000);
+
+    test("that a job has left in its process is not the next one's", async () => {
+      const code = `const kept = [];
+        export const main = () => { kept.push(new Uint8Array(200 << 20).fill(7)); return process.pid }`;
+      await scripts.deploy("keeps", code);
+      const first = await scripts.run<number>("keeps");
+      await until(async () => ((await isGone(first)) ? true : undefined), "the full process to be ended");
+      expect(await scripts.run<number>("keeps")).not.toBe(first);
+    }, 30_000);
+  });
+
+  test("processes beyond the limit end the job, and all of them", async () => {
+    const mark = `30.${Math.floor(Math.random() * 1e9)}`;
+    const code = `import { spawn } from "node:child_process";
+      export async function main() {
+        for (let n = 0; n < 300; n++) { spawn("sleep", ["${mark}"], { detached: n % 2 === 0, stdio: "ignore" }); await Bun.sleep(5) }
+        await Bun.sleep(3_000);
+      }`;
+    expect(await errorOf(code)).toMatchObject({ name: "TooManyProcesses" });
+    expect(await processesOf(mark)).toEqual([]);
+  }, 30_000);
+
+  test("processes that start processes end too", async () => {
+    const mark = `31.${Math.floor(Math.random() * 1e9)}`;
+    // Eight generations at most: 255 processes.
+    const code = `f() { if [ "$1" -gt 0 ]; then f $(($1 - 1)) & f $(($1 - 1)) & wait; else sleep ${mark}; fi; }
+      f 7`;
+    expect(await errorOf(code, { language: "bash" })).toMatchObject({ name: "TooManyProcesses" });
+    expect(await processesOf(mark)).toEqual([]);
+  }, 30_000);
+
+  test("files that are open are limited for each process, and the next job has its own", async () => {
+    const code = `import { openSync } from "node:fs";
+      export const main = () => {
+        let count = 0;
+        try { for (; count < 20_000; count++) openSync("/dev/null", "r") } catch (cause) { return { code: (cause as { code: string }).code, count } }
+        return { count };
+      }`;
+    await scripts.deploy("opens", code, { isolation: "fresh" });
+    for (let n = 0; n < 2; n++) {
+      const { code: why, count } = await scripts.run<{ code: string; count: number }>("opens");
+      expect([why, count > 3_000 && count < 4_097]).toEqual(["EMFILE", true]);
+    }
+  }, 30_000);
+
+  describe("the disk", () => {
+    test("takes no file beyond the limit", async () => {
+      const code = `import { openSync, writeSync } from "node:fs";
+        export const main = () => {
+          const file = openSync("big", "w"); const piece = new Uint8Array(10 << 20);
+          for (let n = 1; n <= 20; n++) {
+            try { if (writeSync(file, piece) < piece.length) return n } catch (cause) { return (cause as { code: string }).code }
+          }
+          return "all";
+        }`;
+      const name = `limit_${scripts.count()}`;
+      await scripts.deploy(name, code, { isolation: "fresh" });
+      expect(await scripts.run<string | number>(name)).toBe("EFBIG");
+    }, 30_000);
+
+    test("takes no more than that in a job's folder, which goes with the job", async () => {
+      const code = `import { writeFileSync } from "node:fs";
+        export async function main() {
+          for (let n = 0; n < 30; n++) { writeFileSync("file" + n, new Uint8Array(20 << 20)); await Bun.sleep(20) }
+          await Bun.sleep(9_000);
+        }`;
+      expect(await errorOf(code)).toMatchObject({ name: "DiskQuotaExceeded" });
+      const children = join(place.data_dir, "runner/children");
+      const left = readdirSync(children, { recursive: true }).filter((name) => String(name).includes("file"));
+      expect(left).toEqual([]);
+    }, 30_000);
+  });
+
+  test("what a flow's jobs share counts as the disk that the one takes that runs", async () => {
+    const content = `import { writeFileSync } from "node:fs";
+      export async function main() {
+        for (let n = 0; n < 30; n++) { writeFileSync("shared/file" + n, new Uint8Array(20 << 20)); await Bun.sleep(20) }
+        await Bun.sleep(9_000);
+      }`;
+    const step = { id: "a", value: { type: "rawscript", language: "bun", content, input_transforms: {} } };
+    const value = { same_worker: true, modules: [step] };
+    const { text } = await scripts.ask("POST", "/jobs/run_wait_result/preview_flow", { value });
+    expect(JSON.parse(text).error).toMatchObject({ name: "DiskQuotaExceeded" });
+    const files = () => readdirSync(join(place.data_dir, "runner/shared"), { recursive: true });
+    await until(() => (files().some((name) => String(name).includes("file")) ? undefined : true), "it to go");
+  }, 30_000);
+
+  test("processor time beyond the limit ends the job", async () => {
+    const error = await errorOf("export const main = () => { for (;;); }");
+    expect(error).toMatchObject({
+      name: "CpuTimeExceeded",
+      message: expect.stringContaining("more than the 2 s"),
+    });
+  }, 30_000);
+
+  test("a folder that its maker has closed goes with the job", async () => {
+    const name = `limit_${scripts.count()}`;
+    await scripts.deploy(name, "mkdir -p a/b; touch a/b/c; chmod 000 a/b a; pwd", { language: "bash" });
+    const folder = await scripts.run<string>(name);
+    await until(
+      () => (readdirSync(join(folder, "../..")).includes(folder.split("/").at(-2)!) ? undefined : true),
+      "its end",
+    );
+  }, 30_000);
+}
+
+async function isGone(pid: number): Promise<boolean> {
+  return (await processesOf(`${pid} `)).every((line) => !line.trim().startsWith(`${pid} `));
+}

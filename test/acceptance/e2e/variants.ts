@@ -1,0 +1,83 @@
+/** The servers that walls are tried on: of root and of a user, with Landlock and without, and in bubblewrap. */
+import { chownSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { sandboxSupport } from "../../../src/engines/runner/sandbox/support.ts";
+import { newPlace, type Place, type Serving, setUp } from "./executable.ts";
+import { clientOf, type ScriptClient } from "./scripts.ts";
+
+export interface Variant {
+  name: string;
+  isRoot: boolean;
+  /** Scripts run under user ids of their own, or see nothing but their own mounts. */
+  keepsModes: boolean;
+  env: Record<string, string>;
+  under: string[];
+}
+
+const NOBODY = 65_534;
+const AS_NOBODY = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"];
+const WITHOUT_LANDLOCK = [process.execPath, join(import.meta.dir, "without-landlock.ts")];
+
+const support = sandboxSupport();
+export const isRoot = process.geteuid?.() === 0;
+const bwrap = Bun.which("bwrap");
+
+function works(under: string[]): boolean {
+  return (
+    bwrap !== null && Bun.spawnSync([...under, bwrap, "--ro-bind", "/", "/", "--unshare-pid", "true"]).success
+  );
+}
+
+/** Those that this machine can start. Where tests run as root, the user is `nobody`. */
+export function variants(): Variant[] {
+  if (process.platform !== "linux" || !support.seccomp) return [];
+  const user = isRoot && Bun.which("setpriv") !== null ? AS_NOBODY : [];
+  const found: Variant[] = [];
+  for (const asRoot of isRoot ? [true, false] : [false]) {
+    const who = asRoot ? "root" : "a user";
+    const become = asRoot ? [] : user;
+    if (!asRoot && isRoot && user.length === 0) continue;
+    const base = { isRoot: asRoot, keepsModes: asRoot, env: {}, under: become };
+    if (support.landlock > 0) found.push({ ...base, name: `${who}, with Landlock` });
+    found.push({ ...base, name: `${who}, without Landlock`, under: [...become, ...WITHOUT_LANDLOCK] });
+    if (!works(become)) continue;
+    const env = { SVC_SANDBOX: "bwrap", PATH: `${dirname(bwrap!)}:/usr/bin:/bin` };
+    found.push({ ...base, name: `${who}, in bubblewrap`, keepsModes: true, env });
+  }
+  return found;
+}
+
+/** A place whose files belong to whom the server runs as. */
+export function placeOf({ under }: Pick<Variant, "under">): Place {
+  const place = newPlace();
+  if (under.includes("setpriv"))
+    for (const path of [place.folder, join(place.folder, "svc")]) chownSync(path, NOBODY, NOBODY);
+  return place;
+}
+
+export interface Started {
+  place: Place;
+  server: Serving;
+  scripts: ScriptClient;
+  /** Ends the server in this way, and starts it again. */
+  again(signal?: NodeJS.Signals): Promise<void>;
+}
+
+export async function startVariant(variant: Variant, env: Record<string, string> = {}): Promise<Started> {
+  const place = placeOf(variant);
+  const serve = () => place.serve({ env: { ...variant.env, ...env }, under: variant.under });
+  const server = await serve();
+  const token = await setUp(server);
+  const started: Started = {
+    place,
+    server,
+    scripts: clientOf(server, token),
+    async again(signal = "SIGTERM") {
+      started.server.process.kill(signal);
+      await started.server.process.exited;
+      started.server = await serve();
+      started.scripts = clientOf(started.server, token);
+    },
+  };
+  return started;
+}

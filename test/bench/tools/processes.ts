@@ -1,0 +1,113 @@
+/** What is measured, each in a process of its own: the bare echo server and the compiled executable. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Plan, Report } from "./load.ts";
+
+export const EXECUTABLE = join(import.meta.dir, "../../../dist/svc");
+const ECHO =
+  "const s = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: async (r) => Response.json(await r.json()) }); console.log(s.port)";
+
+/** The floor: a bare Bun.serve that parses JSON and sends it back. */
+export async function startEcho() {
+  const child = Bun.spawn([process.execPath, "-e", ECHO], { stdout: "pipe" });
+  const url = `http://127.0.0.1:${(await untilOutput(child.stdout, /^\d+\n/)).trim()}/`;
+  return { url, stop: () => stop(child) };
+}
+
+export interface Bench {
+  url: string;
+  pid: number;
+  data_dir: string;
+  token: string;
+  /** POST below /api of the workspace. @throws when it is refused */
+  post: (path: string, body: unknown) => Promise<string>;
+  get: (path: string) => Promise<string>;
+  stop: () => Promise<void>;
+}
+
+/** Starts the executable on a data directory, which may be one that a server before it has left. */
+export async function serveOn(data_dir: string, environment: Record<string, string> = {}) {
+  const child = Bun.spawn([EXECUTABLE, "serve", "--port", "0", "--json", "--data-dir", data_dir], {
+    stdout: "pipe",
+    stderr: "inherit",
+    env: { PATH: "/usr/bin:/bin", SVC_LOG_LEVEL: "error", ...environment },
+  });
+  const { url } = JSON.parse(await untilOutput(child.stdout, /\n}\n$/)) as { url: string };
+  return { child, url };
+}
+
+/** A server on a data directory of its own, with a workspace and a token, a super admin's where that is asked for. */
+export async function startServer(
+  environment: Record<string, string> = {},
+  { super_admin = false } = {},
+): Promise<Bench> {
+  const data_dir = mkdtempSync(join(tmpdir(), "svc-bench-"));
+  const { child, url } = await serveOn(data_dir, environment);
+  const ask = async (address: string, init: RequestInit & { unix?: string }) => {
+    const response = await fetch(address, init);
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${address}: ${response.status} ${text}`);
+    return text;
+  };
+  const operator = (path: string, body: unknown) =>
+    ask(`http://localhost/api${path}`, {
+      unix: join(data_dir, "svc.sock"),
+      method: "POST",
+      body: JSON.stringify(body),
+    });
+  await operator("/users/create", { email: "ann@example.org", password: "bench", super_admin });
+  await operator("/workspaces/create", {
+    id: "acme",
+    name: "Acme",
+    owner: "ann@example.org",
+    username: "ann",
+  });
+  const token = await operator("/users/tokens/impersonate", { impersonate_email: "ann@example.org" });
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const base = `${url}/api/w/acme`;
+  return {
+    url,
+    pid: child.pid,
+    data_dir,
+    token,
+    post: (path, body) => ask(`${base}${path}`, { method: "POST", headers, body: JSON.stringify(body) }),
+    get: (path) => ask(`${base}${path}`, { headers }),
+    async stop() {
+      await stop(child);
+      rmSync(data_dir, { recursive: true, force: true });
+    },
+  };
+}
+
+export async function load(plan: Plan): Promise<Report> {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "load.ts"), JSON.stringify(plan)], {
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const report = JSON.parse(await child.stdout.text()) as Report;
+  if (report.failures > 0)
+    throw new Error(`${report.failures} of ${report.requests} requests to ${plan.url} failed`);
+  return report;
+}
+
+/** Resident memory of one process, without its children, in MB. */
+export function residentMb(pid: number): number {
+  const pages = Number(readFileSync(`/proc/${pid}/statm`, "utf8").split(" ")[1]);
+  return (pages * 4096) / 1e6;
+}
+
+export async function untilOutput(stream: ReadableStream<Uint8Array>, wanted: RegExp): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const piece of stream) {
+    text += decoder.decode(piece, { stream: true });
+    if (wanted.test(text)) return text;
+  }
+  throw new Error(`a process ended before it said what was waited for: ${text}`);
+}
+
+export async function stop(child: Bun.Subprocess): Promise<void> {
+  child.kill("SIGTERM");
+  await child.exited;
+}

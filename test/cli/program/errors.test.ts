@@ -1,0 +1,110 @@
+/** What a person reads when the service refuses or is not there: what, where, what would be right; never a stack. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { startTestServer, type TestServer } from "../../support/harness.ts";
+import { type Ended, newPlace, type Place, told } from "../program.ts";
+
+describe("of a server", () => {
+  let server: TestServer;
+  let place: Place;
+  let outsider: string;
+  beforeAll(async () => {
+    server = await startTestServer();
+    place = newPlace();
+    await server.workspace("acme");
+    await server.workspace("shop");
+    outsider = (await server.user("outsider")).token;
+  });
+  afterAll(async () => {
+    await server.stop();
+    place[Symbol.dispose]();
+  });
+
+  const here = (args: string[]) => place.svc(args, { env: { SVC_DATA_DIR: server.data_dir } });
+  const refused = (error: string, hint?: string): Ended => ({ code: 1, out: "", err: told(error, hint) });
+
+  test("refusals end with 1", async () => {
+    const [workspace, owner, id, email, none] = await Promise.all([
+      here(["variable", "list", "--workspace", "nope"]),
+      here(["workspace", "create", "new", "--name", "New", "--owner", "nobody@example.org"]),
+      here(["workspace", "create", "acme", "--name", "Acme", "--owner", "outsider@example.org"]),
+      here(["user", "create", "--email", "outsider@example.org", "--password", "x"]),
+      here(["run", "u/ann/none", "--workspace", "acme"]),
+    ]);
+    expect(workspace).toEqual(refused("Not found: workspace nope"));
+    expect(owner).toEqual(
+      refused(
+        "Not found: user nobody@example.org",
+        "name an existing user as the owner: svc user create --email …",
+      ),
+    );
+    expect(id).toEqual(refused("Bad request: there is a workspace with id acme already"));
+    expect(email).toEqual(refused("Bad request: there is a user with e-mail outsider@example.org already"));
+    expect(none).toEqual(refused("Not found: script u/ann/none in workspace acme"));
+  }, 30_000);
+
+  test("a workspace must be named where there are several", async () => {
+    const error = told("there are 2 workspaces: name one with --workspace");
+    expect(await here(["script", "list"])).toEqual({ code: 2, out: "", err: error });
+  }, 30_000);
+
+  test("its data directory is its own", async () => {
+    const ended = await here(["serve", "--port", "0"]);
+    expect(ended.code).toBe(1);
+    expect(ended.err).toStartWith(
+      `error: the data directory ${server.data_dir} is in use by process ${process.pid} (`,
+    );
+    expect(ended.err).toEndWith("\nhint: stop that process, or choose another directory with --data-dir\n");
+  }, 30_000);
+
+  test("no token, a wrong one, and one that is not for this workspace end with 3", async () => {
+    const list = ["variable", "list", "--workspace", "acme", "--url", server.url];
+    const [without, wrong, foreign] = await Promise.all([
+      place.svc(list),
+      place.svc([...list, "--token", "wrong"]),
+      place.svc(list, { env: { SVC_TOKEN: outsider } }),
+    ]);
+    const give = "log in with svc login, or give a token with --token or SVC_TOKEN";
+    const check = "check the token (--token or SVC_TOKEN), and whether it is meant for this workspace";
+    expect(without).toEqual({ code: 3, out: "", err: told("Unauthorized: a valid token is needed", give) });
+    expect(wrong).toEqual({ code: 3, out: "", err: told("Unauthorized: a valid token is needed", check) });
+    expect(foreign).toEqual({
+      code: 3,
+      out: "",
+      err: told("Unauthorized: not a member of workspace acme", check),
+    });
+  }, 30_000);
+});
+
+test("a server that is not there, or is another one, ends with 3", async () => {
+  using place = newPlace();
+  const page = () => new Response("<html>Welcome</html>", { headers: { "content-type": "text/html" } });
+  await using website = Bun.serve({ port: 0, fetch: page });
+  const gone = Bun.serve({ port: 0, fetch: page });
+  const nowhere = `http://localhost:${gone.port}`;
+  await gone.stop(true);
+  const elsewhere = `http://localhost:${website.port}`;
+  const create = ["token", "create", "--label", "x"];
+  const [unreachable, other] = await Promise.all([
+    place.svc([...create, "--url", nowhere]),
+    place.svc([...create, "--url", elsewhere]),
+  ]);
+  const up = "check the address, and that the server is up";
+  expect(unreachable).toEqual({
+    code: 3,
+    out: "",
+    err: expect.stringMatching(new RegExp(`^error: ${nowhere} cannot be reached: .*\\nhint: ${up}\\n$`)),
+  });
+  const address = "check --url: it is the server's address, without a path";
+  expect(other).toEqual({
+    code: 3,
+    out: "",
+    err: told(`what listens on ${elsewhere} is not svc: it answered 200`, address),
+  });
+}, 30_000);
+
+test("a data directory that cannot be made is named", async () => {
+  using place = newPlace();
+  const file = await place.file("file", "");
+  const ended = await place.svc(["workspace", "list", "--data-dir", `${file}/data`]);
+  expect(ended).toEqual({ code: 1, out: "", err: expect.stringMatching(/^error: .*file\/data.*\n$/) });
+}, 30_000);

@@ -1,0 +1,128 @@
+/** What a person at a terminal of 80 columns sees and types. */
+import { expect, test } from "bun:test";
+import { newPlace } from "../program.ts";
+import { CTRL_C, ENTER, sitDown } from "../session.ts";
+
+test("user create asks for what is missing, and hides the password", async () => {
+  using place = newPlace();
+  using session = sitDown(place, ["user", "create", "--super-admin"]);
+  await session.sees("E-mail");
+  session.types(ENTER);
+  await session.sees("must not be empty");
+  session.types(`ann@example.org${ENTER}`);
+  await session.sees("Password");
+  session.types(`correct-horse${ENTER}`);
+  await session.sees("created super admin ann@example.org");
+  const { code, shown } = await session.ended();
+  expect(code).toBe(0);
+  expect(shown).not.toContain("correct-horse");
+  const again = await place.svc(["user", "create", "--email", "ann@example.org", "--password", "x"]);
+  expect(again.err).toContain("there is a user with e-mail ann@example.org already");
+}, 30_000);
+
+test("variable set asks for the value; Ctrl-C at a question ends with 130 and changes nothing", async () => {
+  using place = newPlace();
+  const owner = "ann@example.org";
+  await place.svc(["user", "create", "--email", owner, "--password", "x"]);
+  await place.svc(["workspace", "create", "acme", "--name", "Acme", "--owner", owner]);
+  using asked = sitDown(place, ["variable", "set", "u/ann/region"]);
+  await asked.sees("Value of u/ann/region");
+  asked.types(`eu-1${ENTER}`);
+  await asked.sees("created u/ann/region");
+  expect((await asked.ended()).code).toBe(0);
+  using left = sitDown(place, ["variable", "set", "u/ann/region", "--secret"]);
+  await left.sees("Value of u/ann/region");
+  left.types(`eu-2${CTRL_C}`);
+  await left.sees("error: canceled, nothing was done");
+  const { code, shown } = await left.ended();
+  expect({ code, stack: /^\s+at /m.test(shown) }).toEqual({ code: 130, stack: false });
+  expect((await place.svc(["variable", "get", "u/ann/region"])).out).toBe("eu-1\n");
+}, 30_000);
+
+test.each<{ words: string[]; head: string[]; row: string[] }>([
+  {
+    words: ["routes", "tokens"],
+    head: ["METHOD", "PATH", "ACCESS"],
+    row: ["GET", "/api/w/{workspace}/scripts/list_tokens/{path}", "member"],
+  },
+  {
+    words: ["api", "--list", "users/whoami"],
+    head: ["METHOD", "PATH", "ACCESS", "FILE"],
+    row: ["GET", "/api/w/{workspace}/users/whoami", "member", "…s/users/member-operations.ts"],
+  },
+  {
+    words: ["api", "--list", "jobs/restart/f"],
+    head: ["METHOD", "PATH", "ACCESS"],
+    row: ["POST", "/api/w/{workspace}/jobs/restart/f/{job_id}/from/{step_id}/{br…", "member"],
+  },
+])(
+  "a list is a table that fits: $words",
+  async ({ words, head, row }) => {
+    using place = newPlace();
+    using session = sitDown(place, words);
+    await session.sees(row[0]!);
+    const { code, shown } = await session.ended();
+    const lines = shown.trimEnd().split(/\r?\n/);
+    expect(code).toBe(0);
+    const rows = lines.map((line) => line.trim().split(/ +/));
+    expect(rows[0]).toEqual(head);
+    expect(rows).toContainEqual(row);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+  },
+  30_000,
+);
+
+test("at the head of a job's log stands what it is and what held around it; a pipe gets the log alone", async () => {
+  using place = newPlace();
+  await place.file("says.ts", `export const main = () => console.log("a word")`);
+  const { err, out } = await place.svc(["run", "says.ts", "--json"]);
+  const id = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(
+    `${err}${out}${(await place.svc(["job", "list"])).out}`,
+  )?.[0];
+  expect(id).toBeString();
+  using session = sitDown(place, ["job", "logs", id!]);
+  await session.sees("a word");
+  const { shown } = await session.ended();
+  const text = shown.replaceAll(/\s+/g, " ");
+  expect(text).toMatch(new RegExp(`^job=${id} tag=\\S+ worker=\\S+ hostname=\\S+ isolation=.+ a word $`));
+  expect((await place.svc(["job", "logs", id!])).out).toBe("a word\n");
+}, 30_000);
+
+/** Clears the screen, renames the window, fills the clipboard, hides a link; in one byte (C1), too; and turns text around. */
+const COMMANDS = [
+  "\u001b[2J",
+  "\u001b]0;title\u0007",
+  "\u001b]52;c;Y2FuYXJ5\u0007",
+  "\u001b]8;;http://x.test\u001b\\",
+  "\u009b2J",
+  "\u001bc",
+  "\b\b",
+  "\u007f",
+  "\u202e",
+].join("a");
+const RED = "\u001b[31m";
+/** What may be there: colours, line ends, tabs, and what the program draws its spinner with. */
+const HARMLESS = new RegExp(`${"\u001b"}\\[([\\d;]*m|\\?25[lh]|\\d*[GKA])|[\\r\\n\\t]`, "g");
+
+test("nothing that a job or a person elsewhere says commands the terminal; a pipe gets it as it is", async () => {
+  using place = newPlace();
+  const said = JSON.stringify(`${RED}red${COMMANDS}`);
+  const { email, run } = { email: "ann@example.org", run: (...words: string[]) => place.svc(words) };
+  await run("user", "create", "--email", email, "--password", "x");
+  await run("workspace", "create", "acme", "--name", "Acme", "--owner", email);
+  await place.file("says.ts", `export const main = () => { console.log(${said}); return ${said}; };\n`);
+  await place.file("fails.ts", `export const main = () => { throw new Error(${said}); };\n`);
+  await place.file("plain.sh", `printf '%b' '\\033[31mred\\033[2J\\n' >&2; echo done\n`);
+  await run("run", "says.ts");
+  const { id } = JSON.parse((await run("job", "list", "--json")).out)[0];
+  const result = ["job", "result", id, "--workspace", "acme"];
+  const logs = ["job", "logs", id, "--workspace", "acme"];
+  expect(JSON.parse((await run(...result)).out)).toBe(JSON.parse(said));
+  expect((await run(...logs)).out).toContain("\u001b[2J");
+  for (const words of [result, logs, ["run", "says.ts"], ["run", "fails.ts"], ["run", "plain.sh"]]) {
+    using session = sitDown(place, words);
+    const { raw } = await session.ended();
+    expect([words, /[\p{Cc}\p{Bidi_Control}]/u.exec(raw.replace(HARMLESS, ""))]).toEqual([words, null]);
+    if (words === logs) expect(raw).toContain(`${RED}red\\u001b[2J`);
+  }
+}, 60_000);

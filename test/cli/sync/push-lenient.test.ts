@@ -1,0 +1,73 @@
+/** `svc push` of a folder in which not all is well: what can be deployed is, and the rest is told. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Ask, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
+import { newPlace, type Place } from "../program.ts";
+import { writeFiles } from "./sync-files.ts";
+
+let server: TestServer;
+let ask: Ask;
+let token: string;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  ({ ask, token } = await server.workspace());
+});
+afterAll(() => server.stop());
+
+const svc = (place: Place, ...words: string[]) =>
+  place.svc([...words, "--url", server.url, "--token", token, "--workspace", "acme"]);
+const get = async (path: string) => (await expectOk(ask("GET", `/w/acme${path}`))).json();
+const exists = (path: string) => get(`/scripts/exists/p/${path}`);
+
+const TS = "export const main = () => 1;\n";
+
+test("files that cannot be read and items that are refused stop nothing else", async () => {
+  using place = newPlace();
+  await writeFiles(place.folder, {
+    "f/app_themes/folder.meta.yaml": "summary: Themes of ours\nowners: []\nextra_perms: {}\n",
+    "f/data/folder.meta.yaml": "summary: Things\ndisplay_name: Our data\n",
+    "f/data/a.variable.yaml": "value: [",
+    "f/data/b.script.yaml": "summary: B\n",
+    "f/data/bad.ts": "export const main = (\n",
+    "f/data/fine.ts": TS,
+    "f/data/unlocked.script.yaml": "summary: Unlocked\nlock: '!inline f/data/unlocked.script.lock'\n",
+    "f/data/unlocked.ts": TS,
+    "f/data/notes.txt": "not ours",
+    "f/data/fast.go": "package inner\n",
+    "f/data/play.playbook.yml": "- hosts: all\n",
+  });
+  const { code, out, err } = await svc(place, "push", "--yes");
+  expect(code).toBe(1);
+  expect(out).toContain("1 file not deployed, as no item is made of them:\n  f/data/notes.txt");
+  for (const told of [
+    "f/data/a.variable.yaml is not YAML",
+    "f/data/b.script.yaml: there is no code beside it",
+    "script f/data/bad: ",
+    "1 of 7 changes could not be made",
+  ])
+    expect(err).toContain(told);
+  for (const name of ["fine", "unlocked", "fast", "play"])
+    expect([name, await exists(`f/data/${name}`)]).toEqual([name, true]);
+  expect(await get("/folders/get/app_themes")).toMatchObject({ summary: "Themes of ours" });
+  expect(await get("/folders/get/data")).toMatchObject({ display_name: "Our data" });
+  expect(await get("/scripts/get/p/f/data/fast")).toMatchObject({ language: "go" });
+  const deleting = await svc(place, "push", "--yes", "--delete");
+  expect([deleting.code, deleting.err]).toEqual([2, expect.stringContaining("nothing is deleted")]);
+}, 60_000);
+
+test("the folder's wmill.yaml says which files count, and in which language .ts is", async () => {
+  using place = newPlace();
+  await writeFiles(place.folder, {
+    "wmill.yaml":
+      "defaultTs: deno\nincludes: ['f/**']\nexcludes: ['f/data/old/**']\ncodebases:\n  - relative_path: f/bundled\n",
+    "f/data/chosen.ts": TS,
+    "f/data/old/left.ts": TS,
+    "u/admin/left.ts": TS,
+    "f/bundled/whole.ts": TS,
+  });
+  const { code, err } = await svc(place, "push", "--yes");
+  expect([code, err]).toEqual([1, expect.stringContaining("part of the codebase f/bundled")]);
+  expect(await get("/scripts/get/p/f/data/chosen")).toMatchObject({ language: "deno" });
+  for (const path of ["f/data/old/left", "u/admin/left", "f/bundled/whole"])
+    expect([path, await exists(path)]).toEqual([path, false]);
+}, 60_000);

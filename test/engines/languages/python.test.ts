@@ -1,0 +1,135 @@
+/** The signature of a Python main → the JSON Schema of the arguments object. Needs python3. */
+import { describe, expect, test } from "bun:test";
+import { analysePython } from "../../../src/engines/languages/python/analyse.ts";
+import type { Schema } from "../../../src/engines/languages/types.ts";
+
+const string = { type: "string" };
+const integer = { type: "integer" };
+const array = (items: Schema) => ({ type: "array", items });
+
+/** Many parameters are asked for at once: each look costs a start of the interpreter. */
+async function look(parameters: [text: string, schema: Schema][]) {
+  const named = parameters.map(([text], n) => text.replace(/^x/, `x${n}`));
+  const { schema } = await analysePython(`def main(*, ${named.join(", ")}):\n    pass\n`);
+  const properties = Object.values(schema.properties as Record<string, Schema>);
+  return {
+    found: parameters.map(([text], n) => [text, properties[n]]),
+    required: schema.required as string[],
+  };
+}
+
+describe("a parameter", () => {
+  test("that must be given", async () => {
+    const rows: [string, Schema][] = [
+      ["x", {}],
+      ["x: str", string],
+      ["x: int", integer],
+      ["x: float", { type: "number" }],
+      ["x: bool", { type: "boolean" }],
+      ["x: list", { type: "array" }],
+      ["x: dict", { type: "object" }],
+      ["x: bytes", { type: "string", contentEncoding: "base64" }],
+      ["x: Any", {}],
+      ["x: 'str'", string],
+      ["x: datetime", { type: "string", format: "date-time" }],
+      ["x: datetime.datetime", { type: "string", format: "date-time" }],
+      ["x: datetime.date", { type: "string", format: "date" }],
+      ["x: list[str]", array(string)],
+      ["x: List[int]", array(integer)],
+      ["x: typing.List[list[int]]", array(array(integer))],
+      ["x: list[Literal['a']]", array({ type: "string", enum: ["a"] })],
+      ["x: dict[str, int]", { type: "object" }],
+      ["x: Dict[str, int]", { type: "object" }],
+      ["x: Literal['a', 'b']", { type: "string", enum: ["a", "b"] }],
+      ["x: Literal[1, 2]", { type: "integer", enum: [1, 2] }],
+      ["x: Literal['a', 1]", { enum: ["a", 1] }],
+      ["x: Union[int, str]", { oneOf: [integer, string] }],
+      ["x: int | str", { oneOf: [integer, string] }],
+      ["x: postgresql", { type: "object", format: "resource-postgresql" }],
+      ["x: S3Object", { type: "object", format: "resource-s3_object" }],
+    ];
+    const { found, required } = await look(rows);
+    expect(found).toEqual(rows);
+    expect(required).toEqual(rows.map((_, n) => `x${n}`));
+  });
+
+  test("that may be left out", async () => {
+    const rows: [string, Schema][] = [
+      ["x: Optional[int]", integer],
+      ["x: typing.Optional[str]", string],
+      ["x: int | None", integer],
+      ["x: None | int", integer],
+      ["x: 'int | None'", integer],
+      ["x: Union[str, None]", string],
+      ["x: int = 3", { ...integer, default: 3 }],
+      ["x: int = None", integer],
+      ["x: Optional[Literal['a']] = 'a'", { type: "string", enum: ["a"], default: "a" }],
+      ["x = 'd'", { ...string, default: "d" }],
+      ["x = -1", { ...integer, default: -1 }],
+      ["x = 1.5", { type: "number", default: 1.5 }],
+      ["x = True", { type: "boolean", default: true }],
+      ["x = [1, 'a']", { type: "array", default: [1, "a"] }],
+      ["x = {'a': None}", { type: "object", default: { a: null } }],
+      ["x = None", {}],
+      ["x = compute()", {}],
+      ["x = b'bytes'", {}],
+      ["x = 1e999", {}],
+    ];
+    const { found, required } = await look(rows);
+    expect(found).toEqual(rows);
+    expect(required).toEqual([]);
+  });
+
+  test("positional-only, keyword-only and the rest", async () => {
+    const content = "def main(a: str, /, b: int = 1, *args, c, **more):\n    pass\n";
+    const { schema } = await analysePython(content);
+    expect(schema).toMatchObject({
+      properties: { a: string, b: { ...integer, default: 1 }, c: {}, args: array({}) },
+      required: ["a", "c"],
+    });
+    expect(schema.properties).not.toHaveProperty("more");
+  });
+});
+
+test("an async main, and a preprocessor beside it", async () => {
+  const content =
+    "async def main(a: int):\n    pass\nasync def preprocessor(event, *, at: datetime, data: bytes = b''):\n    pass\n";
+  const { schema, signature } = await analysePython(content);
+  expect(schema).toMatchObject({ properties: { a: integer }, required: ["a"] });
+  expect(signature.has_main).toBe(true);
+  expect(signature.preprocessor).toMatchObject([
+    { name: "event", kind: "named" },
+    { name: "at", kind: "named", is_date: true },
+    { name: "data", kind: "named", is_bytes: true },
+  ]);
+});
+
+test("no preprocessor, and one without parameters", async () => {
+  expect((await analysePython("def main(): pass")).signature.preprocessor).toBeUndefined();
+  expect((await analysePython("def preprocessor(): pass")).signature.preprocessor).toEqual([]);
+});
+
+test.each(["", "def other(): pass", "class M:\n  def main(self): pass", "main = 1"])(
+  "main is missing in: %j",
+  async (content) => {
+    const { schema, signature } = await analysePython(content);
+    expect(signature.has_main).toBe(false);
+    expect(schema).toMatchObject({ properties: {}, required: [] });
+  },
+);
+
+describe("a syntax error", () => {
+  test.each([
+    ["def main(:\n  pass", 1, 10],
+    ["def main():\n  return 1 +\n", 2, 13],
+    ["x = 'ünï' 2", 1, 11],
+  ])("%j is told with line and column", async (content, line, column) => {
+    const told = await analysePython(content).catch((error) => error);
+    expect(told).toMatchObject({ name: "SyntaxFault", line, column });
+    expect(told.message).toStartWith(`Syntax error at line ${line}, column ${column}: `);
+  });
+
+  test("bytes Python refuses are one too", async () => {
+    await expect(analysePython("x = '\0'")).rejects.toThrow("Syntax error at line 1");
+  });
+});

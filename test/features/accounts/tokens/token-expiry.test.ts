@@ -1,0 +1,453 @@
+/** What becomes of tokens by time: owners are told 7 days before the end and at it, each once, and the cap holds. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { eq } from "drizzle-orm";
+import { tendTokens } from "../../../../src/features/accounts/tokens/token-expiry.ts";
+import { webhookEvents } from "../../../../src/features/signals/webhooks/tables.ts";
+import { tokenNotices, tokens } from "../../../../src/features/tenancy/tokens/tables.ts";
+import {
+  type Ask,
+  createDatabase,
+  expectOk,
+  startTestServer,
+  type TestServer,
+  until,
+} from "../../../support/harness.ts";
+import {
+  type MailServer,
+  plainSettings,
+  startMailServer,
+  startPlainMailServer,
+} from "../../../support/peers/mail-server.ts";
+
+const DAY_MS = 86_400_000;
+const postgres = process.env.DATABASE_URL;
+
+let server: TestServer;
+let ask: Ask;
+let root: Ask;
+let mails: MailServer;
+let receiver: ReturnType<typeof startReceiver>;
+/** The server's clock is so far ahead. */
+let ahead_ms = 0;
+
+function startReceiver() {
+  const events: Record<string, string>[] = [];
+  const http = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      events.push(JSON.parse(await request.text()));
+      return new Response("thanks");
+    },
+  });
+  return { events, url: `http://127.0.0.1:${http.port}/`, stop: () => http.stop(true) };
+}
+
+const set = (key: string, value: unknown, by = root) =>
+  expectOk(by("POST", `/settings/global/${key}`, { value }));
+
+beforeAll(async () => {
+  server = await startTestServer({ allowed_targets: "127.0.0.1", min_free_mb: 0 });
+  Object.assign(server.server.app, { clock: () => new Date(Date.now() + ahead_ms) });
+  ({ ask } = await server.workspace());
+  root = (await server.user("root", { super_admin: true })).ask;
+  mails = await startPlainMailServer();
+  receiver = startReceiver();
+  await expectOk(ask("POST", "/w/acme/webhooks/create", { url: receiver.url }));
+});
+afterAll(async () => {
+  await server.stop();
+  await mails[Symbol.asyncDispose]();
+  await receiver.stop();
+});
+beforeEach(async () => {
+  await set("smtp_settings", plainSettings(mails));
+});
+afterEach(async () => {
+  ahead_ms = 0;
+  await server.server.app.db.write(async (tx) => {
+    await tx.delete(tokenNotices);
+    await tx.delete(tokens).where(eq(tokens.label, "ci"));
+  });
+  await set("max_token_lifetime_secs", null);
+  await set("critical_alerts_on_token_expiry", null);
+  mails.received.length = 0;
+  receiver.events.length = 0;
+});
+
+const inDays = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString();
+const tend = () => tendTokens(server.server.app);
+const create = async (body: object, by = ask) =>
+  (await expectOk(by("POST", "/users/tokens/create", { label: "ci", ...body }))).text;
+const works = async (token: string) => (await server.as(token)("GET", "/users/whoami")).status === 200;
+/** The server's own round may be the one that mails. */
+const subjects = async (count: number) => {
+  await until(() => (mails.received.length >= count ? true : undefined), `${count} mails`);
+  return mails.received.map(({ source }) => /^Subject: svc: Your API token (.*)\r$/m.exec(source)?.[1]);
+};
+const nothingLeft = ({ server: { app } }: TestServer) =>
+  until(
+    async () => ((await app.db.read.select().from(tokenNotices)).length === 0 ? true : undefined),
+    "all notices to be told",
+  );
+const eventsTold = async (count: number, fits = (_event: Record<string, string>) => true) => {
+  const fitting = () => receiver.events.filter(fits);
+  await until(() => (fitting().length >= count ? true : undefined), `${count} events`);
+  return fitting();
+};
+
+describe("the owner of a token", () => {
+  test("is told once that it ends soon, and once that it has ended and is gone", async () => {
+    const expiration = inDays(30);
+    const token = await create({ expiration, workspace_id: "acme" });
+    await tend();
+    ahead_ms = 22.9 * DAY_MS;
+    await tend();
+    expect([mails.received.length, receiver.events.length]).toEqual([0, 0]);
+
+    ahead_ms = 23.1 * DAY_MS;
+    await Promise.all([tend(), tend(), tend()]);
+    await tend();
+    const keys = {
+      workspace: "acme",
+      token_prefix: token.slice(0, 10),
+      label: "ci",
+      email: "admin_acme@example.org",
+      expiration,
+    };
+    expect(await eventsTold(1)).toEqual([{ type: "TokenExpiringSoon", ...keys }]);
+    expect(await subjects(1)).toEqual(["is expiring soon"]);
+    const [mail] = mails.received;
+    expect(mail!.to).toEqual(["admin_acme@example.org"]);
+    expect(mail!.text).toContain(`${token.slice(0, 10)}***** (ci)`);
+    expect(mail!.source).not.toContain(token);
+    expect(await works(token)).toBe(true);
+
+    ahead_ms = 30.1 * DAY_MS;
+    expect(await works(token)).toBe(false);
+    await Promise.all([tend(), tend(), tend()]);
+    await tend();
+    expect(await eventsTold(2)).toEqual([
+      { type: "TokenExpiringSoon", ...keys },
+      { type: "TokenExpired", ...keys },
+    ]);
+    expect(await subjects(2)).toEqual(["is expiring soon", "has expired"]);
+    const left = await server.server.app.db.read.select().from(tokens).where(eq(tokens.label, "ci"));
+    expect(left).toEqual([]);
+    await nothingLeft(server);
+  });
+
+  test("is told of the end alone, where nobody looked before it", async () => {
+    await create({ expiration: inDays(3), workspace_id: "acme" });
+    ahead_ms = 4 * DAY_MS;
+    await tend();
+    expect((await eventsTold(1)).map(({ type }) => type)).toEqual(["TokenExpired"]);
+    expect(await subjects(1)).toEqual(["has expired"]);
+  });
+
+  test("is told to all workspaces of its owner where the token belongs to none", async () => {
+    const elsewhere = startReceiver();
+    const { ask: other } = await server.workspace("other");
+    const { ask: strange } = await server.workspace("strange");
+    const made: [by: Ask, path: string][] = [];
+    for (const [id, by] of Object.entries({ other, strange })) {
+      const hook = await expectOk(by("POST", `/w/${id}/webhooks/create`, { url: elsewhere.url }));
+      made.push([by, `/w/${id}/webhooks/delete/${hook.json().id}`]);
+    }
+    const { email } = (await ask("GET", "/users/whoami")).json();
+    const added = { email, is_admin: false, operator: true };
+    await expectOk(server.operator("POST", "/w/other/workspaces/add_user", added));
+    const prefix = (await create({ expiration: inDays(3) })).slice(0, 10);
+    await tend();
+    const [event] = await eventsTold(1);
+    expect(event).toMatchObject({
+      type: "TokenExpiringSoon",
+      workspace: "acme",
+      token_prefix: prefix,
+      email,
+    });
+    await until(async () => (elsewhere.events.length > 0 ? true : undefined), "the other workspace's event");
+    expect(elsewhere.events.map(({ workspace }) => workspace)).toEqual(["other"]);
+    for (const [by, path] of made) await expectOk(by("DELETE", path));
+    await elsewhere.stop();
+  });
+
+  test("is not told without a mail server, nor later of what was over by then; webhooks are", async () => {
+    await set("smtp_settings", null);
+    await create({ expiration: inDays(3), workspace_id: "acme" });
+    await tend();
+    await set("smtp_settings", plainSettings(mails));
+    await tend();
+    expect(await eventsTold(1)).toHaveLength(1);
+    expect(mails.received).toHaveLength(0);
+  });
+
+  test("is mailed later when the mail server is down, and given up after a day", async () => {
+    await set("smtp_settings", { ...plainSettings(mails), smtp_port: 1 });
+    await create({ expiration: inDays(6) });
+    await tend();
+    const notices = () => server.server.app.db.read.select().from(tokenNotices);
+    expect(await notices()).toMatchObject([{ channel: "mail", attempts: 1 }]);
+    await tend();
+    expect(await notices()).toMatchObject([{ attempts: 1 }]);
+    ahead_ms = 61_000;
+    await tend();
+    expect(await notices()).toMatchObject([{ attempts: 2 }]);
+    await set("smtp_settings", plainSettings(mails));
+    ahead_ms = 400_000;
+    await tend();
+    await tend();
+    expect(await subjects(1)).toEqual(["is expiring soon"]);
+
+    await set("smtp_settings", { ...plainSettings(mails), smtp_port: 1 });
+    await create({ expiration: inDays(6) });
+    await tend();
+    ahead_ms += 1.01 * DAY_MS;
+    await tend();
+    expect(await notices()).toEqual([]);
+  });
+
+  test.each(["session", "ephemeral-script-end-user-ann", "debugger-token", "mcp-oauth-client"])(
+    "is told nothing of a program's own token: %s",
+    async (label) => {
+      const token = await create({ label, expiration: inDays(3), workspace_id: "acme" });
+      const listed = (await ask("GET", "/users/tokens/list")).json();
+      const own = listed.find((row: any) => row.token_prefix === token.slice(0, 10));
+      expect(own).toMatchObject({ label, kind: "machine" });
+      await tend();
+      ahead_ms = 4 * DAY_MS;
+      await tend();
+      expect(await works(token)).toBe(false);
+      const marker = await create({ expiration: inDays(5), workspace_id: "acme" });
+      await tend();
+      const ownPrefixes = [token, marker].map((value) => value.slice(0, 10));
+      const told = await eventsTold(1, ({ token_prefix }) => ownPrefixes.includes(token_prefix!));
+      expect(told.map((event) => event.token_prefix)).toEqual([marker.slice(0, 10)]);
+      expect(await subjects(1)).toHaveLength(1);
+      const left = await server.server.app.db.read.select().from(tokens).where(eq(tokens.label, label));
+      expect(left).toEqual([]);
+    },
+  );
+
+  test("raises alerts only where the setting says so, and each once", async () => {
+    const alerts = async () =>
+      (await expectOk(root("GET", "/settings/critical_alerts?page_size=100")))
+        .json()
+        .map(({ kind, message }: any) => [kind, message]);
+    await create({ expiration: inDays(3) });
+    await tend();
+    expect(await alerts()).toEqual([]);
+    await set("critical_alerts_on_token_expiry", true);
+    const token = await create({ expiration: inDays(3), workspace_id: "acme" });
+    await tend();
+    await tend();
+    expect(await alerts()).toEqual([
+      ["token_expiring_soon", expect.stringContaining(`${token.slice(0, 10)}***** (ci) of admin_acme@`)],
+    ]);
+  });
+});
+
+describe("across servers", () => {
+  test("one that follows on another tells nothing again", async () => {
+    const data_dir = mkdtempSync(join(tmpdir(), "svc-test-"));
+    const database = postgres ? await createDatabase(postgres) : undefined;
+    const options = { data_dir, database_url: database?.url, allowed_targets: "127.0.0.1" };
+    const first = await startTestServer(options);
+    const { ask: owner, token } = await first.workspace();
+    const { token: rootToken, ask: own } = await first.user("root", { super_admin: true });
+    await set("smtp_settings", plainSettings(mails), own);
+    await expectOk(owner("POST", "/w/acme/webhooks/create", { url: receiver.url }));
+    await create({ expiration: inDays(3), workspace_id: "acme" }, owner);
+    await create({ expiration: inDays(10), workspace_id: "acme" }, owner);
+    await tendTokens(first.server.app);
+    await eventsTold(1);
+    await first.stop();
+    const second = await startTestServer(options);
+    expect((await second.as(rootToken)("GET", "/users/whoami")).status).toBe(200);
+    await tendTokens(second.server.app);
+    Object.assign(second.server.app, { clock: () => new Date(Date.now() + 4 * DAY_MS) });
+    await tendTokens(second.server.app);
+    await eventsTold(3);
+    await second.stop();
+    const third = await startTestServer(options);
+    Object.assign(third.server.app, { clock: () => new Date(Date.now() + 4 * DAY_MS) });
+    await tendTokens(third.server.app);
+    expect((await third.as(token)("GET", "/users/tokens/list")).json()).toHaveLength(2);
+    await third.stop();
+    expect(receiver.events.map(({ type }) => type).sort()).toEqual([
+      "TokenExpired",
+      "TokenExpiringSoon",
+      "TokenExpiringSoon",
+    ]);
+    expect((await subjects(3)).sort()).toEqual(["has expired", "is expiring soon", "is expiring soon"]);
+    await database?.drop();
+    rmSync(data_dir, { recursive: true, force: true });
+  }, 60_000);
+
+  test("one that is killed while it mails leaves the mail to the next, and the event as it is", async () => {
+    const data_dir = mkdtempSync(join(tmpdir(), "svc-test-"));
+    const database = postgres ? await createDatabase(postgres) : undefined;
+    const options = { data_dir, database_url: database?.url, allowed_targets: "127.0.0.1" };
+    const ids: string[] = [];
+    let answers = false;
+    await using mailer = await startMailServer({
+      disabledCommands: ["STARTTLS"],
+      authOptional: true,
+      onData(stream, _session, done) {
+        let source = "";
+        stream.on("data", (piece: Buffer) => {
+          source += piece.toString();
+        });
+        stream.on("end", () => {
+          ids.push(/^Message-ID: (.*)\r$/im.exec(source)![1]!);
+          if (answers) done();
+        });
+      },
+    });
+    const first = await startTestServer(options);
+    const { ask: owner } = await first.workspace();
+    await expectOk(owner("POST", "/w/acme/webhooks/create", { url: receiver.url }));
+    const { ask: own } = await first.user("root", { super_admin: true });
+    await set("smtp_settings", plainSettings(mailer), own);
+    await create({ expiration: inDays(3), workspace_id: "acme" }, owner);
+    await first.stop();
+
+    const killed = Bun.spawn(
+      [process.execPath, join(import.meta.dir, "../../../../../../cli/main.ts"), "serve", "--port", "0"],
+      {
+        env: {
+          PATH: process.env.PATH ?? "",
+          HOME: data_dir,
+          SVC_DATA_DIR: data_dir,
+          SVC_ALLOWED_TARGETS: "127.0.0.1",
+          ...(database ? { DATABASE_URL: database.url } : {}),
+        },
+        stdio: ["ignore", "ignore", "ignore"],
+      },
+    );
+    await until(() => (ids.length > 0 ? true : undefined), "the mail that is never answered");
+    killed.kill("SIGKILL");
+    await killed.exited;
+
+    answers = true;
+    const next = await startTestServer(options);
+    await tendTokens(next.server.app);
+    expect(ids).toHaveLength(1);
+    // Once nobody can be telling it any more.
+    Object.assign(next.server.app, { clock: () => new Date(Date.now() + 150_000) });
+    await tendTokens(next.server.app);
+    await tendTokens(next.server.app);
+    await nothingLeft(next);
+    expect(ids).toEqual([ids[0]!, ids[0]!]);
+    const stored = await next.server.app.db.read.select({ type: webhookEvents.type }).from(webhookEvents);
+    expect(stored).toEqual([{ type: "TokenExpiringSoon" }]);
+    await next.stop();
+    await database?.drop();
+    rmSync(data_dir, { recursive: true, force: true });
+  }, 60_000);
+
+  test.skipIf(!postgres)(
+    "of several that look at once, one tells",
+    async () => {
+      const database = await createDatabase(postgres!);
+      const options = { database_url: database.url, allowed_targets: "127.0.0.1", secret_key: "of both" };
+      const [one, other] = [await startTestServer(options), await startTestServer(options)];
+      const { ask: owner } = await one.workspace();
+      const { ask: own } = await one.user("root", { super_admin: true });
+      await set("smtp_settings", plainSettings(mails), own);
+      await until(
+        () => (other.server.app.settings.get("smtp_settings") ? true : undefined),
+        "the setting to be known",
+      );
+      await expectOk(owner("POST", "/w/acme/webhooks/create", { url: receiver.url }));
+      for (let at = 0; at < 10; at++) {
+        await create({ expiration: inDays(3), workspace_id: "acme" }, owner);
+      }
+      const both = () => Promise.all([one, other, one, other].map((each) => tendTokens(each.server.app)));
+      await both();
+      await eventsTold(10);
+      for (const each of [one, other]) {
+        Object.assign(each.server.app, { clock: () => new Date(Date.now() + 4 * DAY_MS) });
+      }
+      await both();
+      await eventsTold(20);
+      await both();
+      await nothingLeft(one);
+      expect([receiver.events.length, mails.received.length]).toEqual([20, 20]);
+      await one.stop();
+      await other.stop();
+      await database.drop();
+    },
+    60_000,
+  );
+});
+
+describe("the cap on the age of tokens", () => {
+  const listed = async (prefix: string, by = ask) =>
+    (await by("GET", "/users/tokens/list"))
+      .json()
+      .find((row: any) => row.token_prefix === prefix.slice(0, 10));
+
+  test("holds at once for tokens there are, those without an end among them, and can be taken back", async () => {
+    const endless = await create({});
+    const long = await create({ expiration: inDays(300) });
+    expect([await works(endless), await works(long)]).toEqual([true, true]);
+    await set("max_token_lifetime_secs", 20 * 86_400);
+    expect([await works(endless), await works(long)]).toEqual([true, true]);
+    const { created_at, expiration } = await listed(endless);
+    expect(Date.parse(expiration) - Date.parse(created_at)).toBe(20 * DAY_MS);
+    ahead_ms = 20.1 * DAY_MS;
+    expect([await works(endless), await works(long)]).toEqual([false, false]);
+    await tend();
+    ahead_ms = 0;
+    await set("max_token_lifetime_secs", null);
+    expect([await works(endless), await works(long)]).toEqual([true, true]);
+    expect((await listed(endless)).expiration).toBeNull();
+  });
+
+  test("is told ahead like any other end, and what it has ended is deleted a week later", async () => {
+    await using own = await startTestServer({ allowed_targets: "127.0.0.1" });
+    const { app } = own.server;
+    const { ask: owner } = await own.workspace();
+    await expectOk(owner("POST", "/w/acme/webhooks/create", { url: receiver.url }));
+    await set("max_token_lifetime_secs", 20 * 86_400, own.operator);
+    await create({ workspace_id: "acme" }, owner);
+    // Whoever made it has a token of no workspace, whose end is told as well.
+    const isCi = ({ label }: Record<string, string>) => label === "ci";
+    const after = async (days: number) => {
+      Object.assign(app, { clock: () => new Date(Date.now() + days * DAY_MS) });
+      await tendTokens(app);
+      await tendTokens(app);
+      return (await app.db.read.select().from(tokens).where(eq(tokens.label, "ci"))).length;
+    };
+    expect(await after(12)).toBe(1);
+    expect(receiver.events.filter(isCi)).toEqual([]);
+    expect(await after(14)).toBe(1);
+    expect((await eventsTold(1, isCi)).map(({ type }) => type)).toEqual(["TokenExpiringSoon"]);
+    expect(await after(26)).toBe(1);
+    expect(await after(27.1)).toBe(0);
+    expect((await eventsTold(2, isCi)).map(({ type }) => type)).toEqual([
+      "TokenExpiringSoon",
+      "TokenExpired",
+    ]);
+  });
+
+  test("is what a new token may ask for at most", async () => {
+    await set("max_token_lifetime_secs", 86_400);
+    const refused = await ask("POST", "/users/tokens/create", { expiration: inDays(2) });
+    expect([refused.status, refused.text]).toEqual([
+      400,
+      expect.stringContaining("tokens of this instance hold 86400 seconds at most"),
+    ]);
+    await create({ expiration: inDays(0.9) });
+    await create({});
+  });
+
+  test.each([59, 1.5, "a day", -1])("cannot be %p", async (value) => {
+    const refused = await root("POST", "/settings/global/max_token_lifetime_secs", { value });
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("max_token_lifetime_secs")]);
+  });
+});

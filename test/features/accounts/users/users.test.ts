@@ -1,0 +1,427 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  newDevice,
+  type Origin,
+  takeAttempt,
+} from "../../../../src/features/accounts/sessions/login-throttle.ts";
+import { beginSession } from "../../../../src/features/accounts/sessions/sessions.ts";
+import { users } from "../../../../src/features/tenancy/people/user-tables.ts";
+import type { App } from "../../../../src/platform/app/context.ts";
+import {
+  type Answer,
+  deploy,
+  expectOk,
+  startTestServer,
+  type TestServer,
+  until,
+} from "../../../support/harness.ts";
+
+let server: TestServer;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  await server.workspace();
+});
+afterAll(() => server.stop());
+
+/** Moves a server's clock: sessions and windows end without anybody waiting. */
+const moveClock = (of: TestServer, ms: number) =>
+  Object.assign(of.server.app, { clock: () => new Date(Date.now() + ms) });
+
+const login = (email: string, password: string, of = server) =>
+  of.as(undefined)("POST", "/auth/login", { email, password });
+
+const whoami = (token: string, of = server) => of.as(token)("GET", "/users/whoami");
+
+describe("the first super admin", () => {
+  test("is made with a one-time link: by a program's JSON or a browser's form", async () => {
+    const form = "email=First%40Example.org&password=a+b";
+    const forms: [body: unknown, headers: Record<string, string>][] = [
+      [{ email: "First@Example.org", password: "a b" }, {}],
+      [form, { "content-type": "application/x-www-form-urlencoded" }],
+    ];
+    for (const [body, headers] of forms) {
+      await using empty = await startTestServer();
+      const link = (await empty.server.setupPath())!.replace("/api", "");
+      const page = await empty.as(undefined)("GET", link);
+      expect(page.text).toContain(`action="/api${link}"`);
+      expect(page.headers.get("referrer-policy")).toBe("no-referrer");
+      const made = await empty.as(undefined)("POST", link, body, headers);
+      expect(made.status).toBe(201);
+      expect((await whoami(made.text, empty)).json()).toMatchObject({
+        email: "first@example.org",
+        super_admin: true,
+      });
+      expect((await login("first@example.org", "a b", empty)).status).toBe(200);
+      expect((await empty.as(undefined)("GET", link)).status).toBe(404);
+      expect((await empty.as(undefined)("POST", link, body, headers)).status).toBe(404);
+      expect(await empty.server.setupPath()).toBeUndefined();
+    }
+  });
+
+  test("a person at a browser is shown how to go on", async () => {
+    await using empty = await startTestServer();
+    const link = (await empty.server.setupPath())!.replace("/api", "");
+    const answer = await empty.as(undefined)("POST", link, "email=ann%40example.org&password=a+b", {
+      "content-type": "application/x-www-form-urlencoded",
+      accept: "text/html,*/*;q=0.8",
+    });
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([201, "text/html; charset=utf-8"]);
+    expect(answer.headers.getSetCookie().some((cookie) => cookie.startsWith("token="))).toBe(true);
+    expect(answer.text).toContain(`svc login ${empty.url} --email ann@example.org`);
+  });
+
+  test("another link, two at once, or a user made meanwhile: at most one wins", async () => {
+    await using empty = await startTestServer();
+    const link = (await empty.server.setupPath())!.replace("/api", "");
+    const post = (path: string, email: string) => empty.as(undefined)("POST", path, { email, password: "x" });
+    const token = link.slice("/setup/".length);
+    for (const guess of ["short", `${token}x`, `${token.slice(0, -1)}!`, "é".repeat(token.length)]) {
+      expect((await post(`/setup/${encodeURIComponent(guess)}`, "b@example.org")).status).toBe(404);
+      expect((await empty.as(undefined)("GET", `/setup/${encodeURIComponent(guess)}`)).status).toBe(404);
+    }
+    expect((await post(link, "no address")).status).toBe(400);
+    const both = await Promise.all([post(link, "a@example.org"), post(link, "b@example.org")]);
+    expect(both.map(({ status }) => status).sort()).toEqual([201, 404]);
+
+    await using other = await startTestServer();
+    const late = (await other.server.setupPath())!.replace("/api", "");
+    await other.user("ann");
+    const body = { email: "late@example.org", password: "x" };
+    expect((await other.as(undefined)("POST", late, body)).status).toBe(404);
+  });
+});
+
+describe("logging in", () => {
+  test("gives a session, as text and as a cookie only HTTP can read; logging out ends it at once", async () => {
+    await server.user("lena");
+    const answer = await login(" Lena@Example.ORG ", "lena-password");
+    expect(answer.status).toBe(200);
+    expect(answer.text).toMatch(/^[A-Za-z0-9]{32}$/);
+    const cookie = answer.headers.getSetCookie()[0]!;
+    const [expires] = cookie.split("; ").filter((part) => part.startsWith("Expires="));
+    expect(cookie.split("; ").sort()).toEqual(
+      [`token=${answer.text}`, "HttpOnly", "Path=/", "SameSite=Lax", "Max-Age=259200", expires!].sort(),
+    );
+    const left = Date.parse(expires!.slice("Expires=".length)) - Date.now();
+    expect(left).toBeWithin(259_000_000, 259_201_000);
+    expect((await whoami(answer.text)).json().email).toBe("lena@example.org");
+    const nobody = server.as(undefined);
+    const out = await nobody("POST", "/auth/logout", undefined, { cookie: `token=${answer.text}` });
+    expect(out.status).toBe(200);
+    expect(out.headers.getSetCookie()[0]).toMatch(/^token=;.*Max-Age=0/);
+    expect((await whoami(answer.text)).status).toBe(401);
+    expect((await nobody("POST", "/auth/logout")).status).toBe(200);
+  });
+
+  test("the first login of an account says so, to scripts too; a later one does not", async () => {
+    await server.user("faye");
+    const first = (await login("faye@example.org", "faye-password")).headers.getSetCookie();
+    const said = first.find((cookie) => cookie.startsWith("first_time="))!;
+    expect(said.split("; ")).toEqual(expect.arrayContaining(["first_time=1", "Max-Age=900", "Path=/"]));
+    expect(said).not.toContain("HttpOnly");
+    const later = (await login("faye@example.org", "faye-password")).headers.getSetCookie();
+    expect(later.some((cookie) => cookie.startsWith("first_time="))).toBe(false);
+  });
+
+  test.each([
+    ["/user/login", 307, "/user/login"],
+    ["http://localhost:1/user/login", 400, undefined],
+    ["//elsewhere.example/x", 400, undefined],
+    ["\\\\elsewhere.example/x", 400, undefined],
+    ["javascript:alert(1)", 400, undefined],
+    [undefined, 200, undefined],
+  ])("a link logs out and goes on to %p: %p", async (rd, status, location) => {
+    const { ask } = await server.user(`link${Bun.hash(String(rd))}`);
+    const token = (await expectOk(ask("POST", "/users/tokens/create", {}))).text;
+    const url = `${server.url}/api/auth/logout${rd === undefined ? "" : `?rd=${encodeURIComponent(rd)}`}`;
+    const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` }, redirect: "manual" });
+    expect(answer.status).toBe(status);
+    if (location !== undefined) expect(answer.headers.get("location")).toBe(server.url + location);
+    expect((await whoami(token)).status).toBe(status === 400 ? 200 : 401);
+  });
+
+  test("with INVALIDATE_OLD_SESSIONS a login ends the ones before, and no token of another kind", async () => {
+    await using strict = await startTestServer({ invalidate_old_sessions: "true" });
+    const { token } = await strict.user("ann");
+    const sessions: string[] = [];
+    for (let n = 0; n < 2; n++) sessions.push((await login("ann@example.org", "ann-password", strict)).text);
+    const states = await Promise.all([...sessions, token].map((one) => whoami(one, strict)));
+    expect(states.map(({ status }) => status)).toEqual([401, 200, 200]);
+  });
+
+  test("a session is refreshed: the next one in the cookie and the body, the last one until its time", async () => {
+    await server.user("rhea");
+    const session = (await login("rhea@example.org", "rhea-password")).text;
+    const kept = await server.as(session)("GET", "/users/refresh_token?if_expiring_in_less_than_s=60");
+    expect([kept.status, kept.text, kept.headers.getSetCookie()]).toEqual([200, session, []]);
+    const next = await server.as(session)("GET", "/users/refresh_token");
+    expect(next.text).toMatch(/^[A-Za-z0-9]{32}$/);
+    expect(next.headers.getSetCookie()[0]).toStartWith(`token=${next.text}; HttpOnly`);
+    expect([(await whoami(next.text)).status, (await whoami(session)).status]).toEqual([200, 200]);
+    for (const restricted of [{ scopes: ["users:write", "users:read"] }, { workspace_id: "acme" }]) {
+      const made = await expectOk(server.as(next.text)("POST", "/users/tokens/create", restricted));
+      expect((await server.as(made.text)("GET", "/users/refresh_token")).status).toBe(403);
+    }
+  });
+
+  test("the cookie is for https alone when the instance is, and for the domain that is set", async () => {
+    const settings = { base_url: "https://svc.example.org", cookie_domain: "example.org" };
+    await using secure = await startTestServer(settings);
+    await secure.user("ann");
+    const cookie = (await login("ann@example.org", "ann-password", secure)).headers.getSetCookie()[0]!;
+    expect(cookie.split("; ")).toEqual(expect.arrayContaining(["Secure", "Domain=example.org"]));
+  });
+
+  test("a session ends by its time", async () => {
+    await using short = await startTestServer({ session_s: 60 });
+    await short.user("ann");
+    const { text } = await login("ann@example.org", "ann-password", short);
+    moveClock(short, 59_000);
+    expect((await whoami(text, short)).status).toBe(200);
+    moveClock(short, 61_000);
+    expect((await whoami(text, short)).status).toBe(401);
+  });
+
+  test("a wrong password and an unknown e-mail are told apart by nothing", async () => {
+    await server.user("olga");
+    const wrong = await login("olga@example.org", "guess");
+    const unknown = await login("nobody@example.org", "guess");
+    expect([wrong.status, wrong.text]).toEqual([400, "Bad request: Invalid login"]);
+    expect([unknown.status, unknown.text]).toEqual([wrong.status, wrong.text]);
+    expect(unknown.headers.getSetCookie()).toEqual([]);
+  });
+
+  test("passwords are kept as argon2id only", async () => {
+    await server.user("hash");
+    const rows = await server.server.app.db.read.select().from(users);
+    const row = rows.find(({ email }) => email === "hash@example.org")!;
+    expect(row.password_hash).toStartWith("$argon2id$");
+    expect(JSON.stringify(rows)).not.toContain("hash-password");
+  });
+});
+
+describe("guessing passwords", () => {
+  const count = (answers: Answer[], status: number) => answers.filter((a) => a.status === status).length;
+
+  test("ten wrong ones for an account, also all at once, then a pause; other accounts go on", async () => {
+    await using own = await startTestServer();
+    for (const name of ["ann", "bob"]) await own.user(name);
+    const wrong = Array.from({ length: 25 }, (_, n) => login("ann@example.org", `guess ${n}`, own));
+    const answers = await Promise.all(wrong);
+    expect([count(answers, 400), count(answers, 429)]).toEqual([10, 15]);
+    const right = await login("Ann@example.org", "ann-password", own);
+    expect([right.status, right.headers.get("svc-error")]).toEqual([429, "TooManyRequests"]);
+    expect(Number(right.headers.get("retry-after"))).toBeWithin(1, 61);
+    expect((await login("bob@example.org", "bob-password", own)).status).toBe(200);
+    moveClock(own, 61_000);
+    expect((await login("ann@example.org", "ann-password", own)).status).toBe(200);
+  });
+
+  test("right ones do not count", async () => {
+    await server.user("uma");
+    for (let n = 0; n < 11; n++) expect((await login("uma@example.org", "uma-password")).status).toBe(200);
+  });
+});
+
+/** The rules by themselves: who sends from where is made up, and time stands until it is moved. */
+describe("what is left to guess", () => {
+  const ANN = "ann@example.org";
+  const from = (address: string, device?: string): Origin => ({ address, device });
+
+  function guesses() {
+    let now = 0;
+    const app = { clock: () => new Date(now), instanceKey: new Uint8Array(32) } as unknown as App;
+    return {
+      app,
+      wrong: (origin: Origin, email = ANN) => void takeAttempt(app, email, origin),
+      right: (origin: Origin, email = ANN) => takeAttempt(app, email, origin)(),
+      pass: (ms: number) => {
+        now += ms;
+      },
+    };
+  }
+  const many = (times: number, work: (n: number) => void) => {
+    for (let n = 0; n < times; n++) work(n);
+  };
+  const REFUSED = "too many wrong passwords";
+  const place = (n: number) => from(`10.0.${n >> 8}.${n & 255}`);
+
+  test("a hundred a minute from one network, at all accounts together; other networks go on", () => {
+    const { wrong, pass } = guesses();
+    many(100, (n) => wrong(place(0), `user${n}@example.org`));
+    expect(() => wrong(place(0), "next@example.org")).toThrow(REFUSED);
+    wrong(place(1), "next@example.org");
+    pass(60_001);
+    wrong(place(0), "next@example.org");
+  });
+
+  test.each([
+    ["2001:db8:1:2::1", "2001:db8:1:2:ffff::9", true],
+    ["2001:db8:1:2::1", "2001:db8:1:3::1", false],
+    ["::ffff:192.0.2.1", "192.0.2.1", true],
+    ["::1", "::2", true],
+  ])("%s and %s are one network: %p", (one, other, same) => {
+    const { wrong } = guesses();
+    many(10, () => wrong(from(one)));
+    const again = () => wrong(from(other));
+    if (same) expect(again).toThrow(REFUSED);
+    else again();
+  });
+
+  test("an account that is guessed at from everywhere: a stranger has one guess, who is known has all", () => {
+    const { app, wrong, right, pass } = guesses();
+    right(from("192.0.2.1"));
+    const device = newDevice(app, ANN);
+    many(100, (n) => wrong(place(n % 50)));
+    wrong(from("198.51.100.1"));
+    expect(() => wrong(from("198.51.100.1"))).toThrow(REFUSED);
+    // Known by its network, by its browser wherever that is, and a stranger with the right password at once.
+    many(9, () => wrong(from("192.0.2.1")));
+    right(from("192.0.2.1"));
+    many(9, () => wrong(from("198.51.100.1", device)));
+    right(from("198.51.100.1", device));
+    right(from("198.51.100.2"));
+    wrong(from("198.51.100.2"));
+    // Another account is not guessed at, and the one is forgotten about in time.
+    many(10, () => wrong(place(0), "bob@example.org"));
+    pass(15 * 60_000 + 1);
+    many(10, () => wrong(from("198.51.100.1")));
+  });
+
+  test("a browser is known for its own account only, and none makes such a proof itself", () => {
+    const { app, wrong } = guesses();
+    const others = newDevice(app, "bob@example.org");
+    many(100, (n) => wrong(place(n % 50)));
+    for (const [n, device] of [others, `${others.split(".")[0]}.${"0".repeat(64)}`, "x", ""].entries()) {
+      const origin = from(`198.51.100.${n}`, device);
+      wrong(origin);
+      expect(() => wrong(origin)).toThrow(REFUSED);
+    }
+  });
+
+  test("a flood of strangers at other accounts makes nobody unknown", () => {
+    const { wrong, right } = guesses();
+    right(from("192.0.2.1"));
+    many(25_000, (n) => wrong(from(`10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`), `user${n}@example.org`));
+    many(100, (n) => wrong(place(n % 50)));
+    many(9, () => wrong(from("192.0.2.1")));
+    right(from("192.0.2.1"));
+  });
+});
+
+describe("changing one's password", () => {
+  test("ends every session, the present one for another; tokens of other kinds stay", async () => {
+    const { token } = await server.user("paul");
+    const [mine, other] = await Promise.all(
+      [1, 2].map(async () => (await login("paul@example.org", "paul-password")).text),
+    );
+    expect((await whoami(other!)).status).toBe(200);
+    const changed = await expectOk(server.as(mine)("POST", "/users/setpassword", { password: "new" }));
+    const next = /^token=(\w+);/.exec(changed.headers.getSetCookie()[0]!)![1]!;
+    const states = await Promise.all([mine!, other!, next, token].map((one) => whoami(one)));
+    expect(states.map(({ status }) => status)).toEqual([401, 401, 200, 200]);
+    expect((await login("paul@example.org", "paul-password")).status).toBe(400);
+    expect((await login("paul@example.org", "new")).status).toBe(200);
+    expect((await server.as(next)("POST", "/users/setpassword", { password: "" })).status).toBe(400);
+    const long = await server.as(next)("POST", "/users/setpassword", { password: "x".repeat(1_001) });
+    expect([long.status, long.text]).toEqual([400, expect.stringContaining("1000 characters at most")]);
+  });
+
+  test("a login whose password was checked just before opens no session just after", async () => {
+    await server.user("race");
+    const { app } = server.server;
+    const begin = (hash: string) =>
+      app.db
+        .write((tx) => beginSession(app, tx, "race@example.org", hash))
+        .then(
+          ({ token }) => token,
+          (cause: Error) => cause.message,
+        );
+    const rows = await app.db.read.select().from(users);
+    const { password_hash } = rows.find(({ email }) => email === "race@example.org")!;
+    expect(await begin(password_hash!)).toMatch(/^[A-Za-z0-9]{32}$/);
+    await expectOk(server.operator("POST", "/users/set_password_of/race@example.org", { password: "new" }));
+    expect(await begin(password_hash!)).toBe("Invalid login");
+  });
+
+  test("ends the script processes that were warm for them, and that of a running job after it", async () => {
+    await using own = await startTestServer();
+    const { ask } = await own.workspace();
+    await deploy(ask, "acme", "u/admin/warm", "export function main() { return process.pid; }");
+    const pid = async () =>
+      (await expectOk(ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/warm", {}))).json();
+    const first = await pid();
+    expect(await pid()).toBe(first);
+    await expectOk(ask("POST", "/users/setpassword", { password: "new" }));
+    const second = await pid();
+    expect(second).not.toBe(first);
+    expect(await pid()).toBe(second);
+    const held = `export async function main(gate: string) {
+      const { existsSync } = await import("node:fs");
+      while (!existsSync(gate)) await Bun.sleep(5);
+      return process.pid;
+    }`;
+    await deploy(ask, "acme", "u/admin/held", held);
+    const gate = `${own.data_dir}/gate`;
+    const run = ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/held", { gate });
+    await until(() => (own.server.app.runner.stats().running > 0 ? true : undefined));
+    await expectOk(ask("POST", "/users/setpassword", { password: "newer" }));
+    await Bun.write(gate, "");
+    const held_pid = (await run).json();
+    const again = await ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/held", { gate });
+    expect(again.json()).not.toBe(held_pid);
+  }, 30_000);
+
+  test("a restricted token changes none: it would be the way to an unrestricted one", async () => {
+    const { ask } = await server.user("rita", { super_admin: true });
+    for (const restricted of [{ scopes: ["users:write"] }, { workspace_id: "acme" }]) {
+      const token = (await expectOk(ask("POST", "/users/tokens/create", restricted))).text;
+      const answer = await server.as(token)("POST", "/users/setpassword", { password: "taken" });
+      expect(answer.status).toBe(403);
+    }
+    expect((await login("rita@example.org", "rita-password")).status).toBe(200);
+  });
+});
+
+test("making users is for super admins; who one is, one may ask", async () => {
+  const body = { email: "New@Example.org", password: "x", super_admin: false, name: "New", company: "Inc" };
+  const { ask } = await server.user("plain");
+  const root = await server.user("root", { super_admin: true });
+  expect((await server.as(undefined)("POST", "/users/create", body)).status).toBe(401);
+  expect((await ask("POST", "/users/create", body)).status).toBe(403);
+  const made = await root.ask("POST", "/users/create", { ...body, unknown_to_us: 1 });
+  expect([made.status, made.text]).toEqual([201, "email new@example.org created"]);
+  const session = (await login("new@example.org", "x")).text;
+  expect((await whoami(session)).json()).toEqual({
+    email: "new@example.org",
+    login_type: "password",
+    super_admin: false,
+    devops: false,
+    verified: true,
+    name: "New",
+    company: "Inc",
+    username: null,
+    first_time_user: false,
+  });
+  expect((await server.as(session)("GET", "/users/email")).text).toBe("new@example.org");
+  expect((await server.operator("GET", "/users/exists/NEW@example.org")).json()).toBe(true);
+  expect((await ask("GET", "/users/exists/no@example.org")).json()).toBe(false);
+});
+
+test.each([
+  ["no e-mail", { email: undefined }, "`email`"],
+  ["an e-mail that is a number", { email: 1 }, "`email`"],
+  ["an e-mail without @", { email: "ann" }, '"ann" is not an e-mail address'],
+  ["an e-mail that is there already", { email: "ADMIN_acme@example.org" }, "admin_acme@example.org already"],
+  ["no password", { password: undefined }, "`password`"],
+  ["an empty password", { password: "" }, "`password`"],
+  ["super_admin as text", { super_admin: "yes" }, "`super_admin`"],
+  ["a username with a space", { username: "a b" }, '"a b" cannot be a username'],
+  ["another's username", { username: "admin_acme" }, "is that of admin_acme@example.org"],
+])("making a user with %s is refused and says why", async (_, change, message) => {
+  const body = { email: "bad@example.org", password: "x", super_admin: false, ...change };
+  const answer = await server.operator("POST", "/users/create", body);
+  expect(answer.status).toBe(400);
+  expect(answer.text).toContain(message);
+});

@@ -1,0 +1,544 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { SQL } from "bun";
+import { eq } from "drizzle-orm";
+import { dialect } from "../../../../src/database/kit.ts";
+import { oauthAccounts } from "../../../../src/features/assets/account-tables.ts";
+import { loadConfig } from "../../../../src/platform/config/config.ts";
+import { startServer } from "../../../../src/server/server.ts";
+import { type Ask, deploy, expectOk, until } from "../../../support/harness.ts";
+import { Browser, type OAuthTest, startOAuthTest } from "../../../support/peers/identity-provider.ts";
+
+/** A browser in which somebody is logged in. */
+function browserOf({ server }: OAuthTest, token: string): Browser {
+  const browser = new Browser();
+  browser.cookies.set(new URL(server.url).host, new Map([["token", token]]));
+  return browser;
+}
+
+const post = (browser: Browser, url: string, body: object) =>
+  browser.fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+
+/** What the provider sends a browser back with that connects an account. */
+async function cameBack(t: OAuthTest, token: string, search = "", client = "house") {
+  const browser = browserOf(t, token);
+  const end = await browser.walk(
+    `${t.server.url}/api/oauth/connect/${client}${search}`,
+    `${t.server.url}/oauth/`,
+    "ann",
+  );
+  const { code, state } = Object.fromEntries(end.searchParams) as { code: string; state: string };
+  return { browser, end, code, state };
+}
+
+/** Connects an account the way a client does: tokens, account, variable. */
+async function connected(t: OAuthTest, { token, ask }: { token: string; ask: Ask }, path = "u/admin/token") {
+  const { browser, code, state } = await cameBack(t, token);
+  const answer = await post(browser, `${t.server.url}/api/oauth/connect_callback/house`, { code, state });
+  const tokens = (await answer.json()) as { access_token: string; refresh_token: string; expires_in: number };
+  const account = { refresh_token: tokens.refresh_token, expires_in: tokens.expires_in, client: "house" };
+  const id = Number((await expectOk(ask("POST", "/w/acme/oauth/create_account", account))).text);
+  const variable = {
+    path,
+    value: tokens.access_token,
+    is_secret: true,
+    description: "",
+    account: id,
+    is_oauth: true,
+  };
+  await expectOk(ask("POST", "/w/acme/variables/create", variable));
+  return { id, tokens, path };
+}
+
+const read = async (ask: Ask, path = "u/admin/token") => ask("GET", `/w/acme/variables/get_value/${path}`);
+const refreshes = (t: OAuthTest) =>
+  t.idp.asked.filter(({ body }) => body.get("grant_type") === "refresh_token").length;
+
+/** Moves the server's clock. */
+function later({ server }: OAuthTest, seconds: number): void {
+  const { app } = server.server;
+  const now = app.clock;
+  Object.assign(app, { clock: () => new Date(now().getTime() + seconds * 1000) });
+}
+
+/** Whether an access token is one that the provider takes. */
+const isGood = async ({ idp }: OAuthTest, token: string) =>
+  (await fetch(`${idp.issuer}/me`, { headers: { authorization: `Bearer ${token}` } })).status === 200;
+
+test("what the browser brings back becomes tokens, an account and a variable that gives them", async () => {
+  await using t = await startOAuthTest();
+  const admin = await t.server.workspace();
+  const { browser, code, state, end } = await cameBack(
+    t,
+    admin.token,
+    "?scopes=openid+email&extra_params=%7B%22ui_locales%22%3A%22fr%22%7D",
+  );
+  expect(end.pathname).toBe("/oauth/callback/house");
+  const url = `${t.server.url}/api/oauth/connect_callback/house`;
+  expect((await post(new Browser(), url, { code, state })).status).toBe(401);
+  expect((await post(browserOf(t, admin.token), url, { code, state })).status).toBe(400);
+  const answer = await post(browser, url, { code, state });
+  expect([answer.status, await answer.json()]).toEqual([
+    200,
+    {
+      access_token: expect.any(String),
+      expires_in: 3600,
+      refresh_token: expect.any(String),
+      scope: ["openid", "email"],
+    },
+  ]);
+  expect((await post(browser, url, { code, state })).status).toBe(400);
+  const { tokens, id } = await connected(t, admin);
+  expect((await read(admin.ask)).json()).toBe(tokens.access_token);
+  expect((await admin.ask("GET", "/w/acme/variables/list")).json()).toMatchObject([
+    { account: id, is_oauth: true, is_expired: false, is_refreshed: true, value: null },
+  ]);
+  expect(refreshes(t)).toBe(0);
+});
+
+test("extra parameters are a JSON object of texts", async () => {
+  await using t = await startOAuthTest();
+  const { ask } = await t.server.workspace();
+  for (const text of ["nonsense", "[]", '{"a":1}']) {
+    const { status } = await ask("GET", `/oauth/connect/house?extra_params=${encodeURIComponent(text)}`);
+    expect([text, status]).toEqual([text, 400]);
+  }
+  const redirect = await fetch(
+    `${t.server.url}/api/oauth/connect/house?extra_params=${encodeURIComponent('{"a":"b","state":"mine"}')}`,
+    {
+      redirect: "manual",
+      headers: { authorization: `Bearer ${(await t.server.user("ann")).token}` },
+    },
+  );
+  const { searchParams } = new URL(redirect.headers.get("location")!);
+  expect([searchParams.get("a"), searchParams.get("state")]).toEqual([
+    "b",
+    expect.stringMatching(/^[\w-]{43}$/),
+  ]);
+});
+
+test("a token that is about to expire is refreshed when it is read, wherever it is read", async () => {
+  await using t = await startOAuthTest();
+  const admin = await t.server.workspace();
+  const { tokens, id, path } = await connected(t, admin);
+  later(t, 3600 - 61);
+  expect((await read(admin.ask)).json()).toBe(tokens.access_token);
+  later(t, 2);
+  const fresh = (await read(admin.ask)).json();
+  expect([fresh === tokens.access_token, await isGood(t, fresh), refreshes(t)]).toEqual([false, true, 1]);
+  expect((await read(admin.ask)).json()).toBe(fresh);
+  expect(refreshes(t)).toBe(1);
+
+  later(t, 7200);
+  expect((await admin.ask("GET", "/w/acme/variables/list")).json()).toMatchObject([{ is_expired: true }]);
+  const value = { token: `$var:${path}` };
+  await expectOk(
+    admin.ask("POST", "/w/acme/resources/create", { path: "u/admin/api", value, resource_type: "house" }),
+  );
+  const resource = await admin.ask("GET", "/w/acme/resources/get_value_interpolated/u/admin/api");
+  expect(await isGood(t, resource.json().token)).toBe(true);
+  // The provider gave another refresh token each time: the newest is used.
+  expect(refreshes(t)).toBe(2);
+  expect((await admin.ask("GET", `/w/acme/variables/get/${path}`)).json()).toMatchObject({
+    is_expired: false,
+    value: resource.json().token,
+  });
+
+  const now = await admin.ask("POST", `/w/acme/oauth/refresh_token/${id}`, { path });
+  expect([now.status, now.text, refreshes(t)]).toEqual([200, `token of ${path} refreshed`, 3]);
+  expect((await read(admin.ask)).json()).not.toBe(resource.json().token);
+});
+
+test("of twenty jobs that read an expired token at once, one has it refreshed", async () => {
+  await using t = await startOAuthTest();
+  const admin = await t.server.workspace();
+  const { tokens, path } = await connected(t, admin);
+  await deploy(
+    admin.ask,
+    "acme",
+    "u/admin/reads",
+    `export async function main() {
+      const { WM_WORKSPACE, WM_TOKEN, BASE_INTERNAL_URL } = process.env;
+      const answer = await fetch(BASE_INTERNAL_URL + "/api/w/" + WM_WORKSPACE + "/variables/get_value/${path}", {
+        headers: { authorization: "Bearer " + WM_TOKEN } });
+      const token = await answer.json();
+      return new Bun.CryptoHasher("sha256").update(token).digest("hex");
+    }`,
+  );
+  later(t, 4000);
+  t.idp.trouble.set("/token", { delay_ms: 300 });
+  const run = () => admin.ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/reads", {});
+  const results = await Promise.all(Array.from({ length: 20 }, run));
+  const seen = new Set(results.map(({ text }) => text));
+  expect([refreshes(t), seen.size]).toEqual([1, 1]);
+  const hash = (text: string) => JSON.stringify(new Bun.CryptoHasher("sha256").update(text).digest("hex"));
+  expect([...seen]).toEqual([hash((await read(admin.ask)).json())]);
+  expect([...seen]).not.toEqual([hash(tokens.access_token)]);
+}, 60_000);
+
+test.if(dialect === "postgres")(
+  "two servers on one database refresh an account once",
+  async () => {
+    await using t = await startOAuthTest();
+    const admin = await t.server.workspace();
+    await connected(t, admin);
+    const { config } = t.server.server.app;
+    const data_dir = join(t.server.data_dir, "second");
+    mkdirSync(data_dir);
+    copyFileSync(join(t.server.data_dir, "instance.key"), join(data_dir, "instance.key"));
+    const second = await startServer(
+      loadConfig({
+        port: 0,
+        log_level: "fatal",
+        blank_children: 0,
+        workers: 1,
+        data_dir,
+        database_url: config.database_url,
+      }),
+    );
+    try {
+      later(t, 4000);
+      const { app } = t.server.server;
+      Object.assign(second.app, { clock: app.clock });
+      t.idp.trouble.set("/token", { delay_ms: 300 });
+      const ask = async (url: string) => {
+        const answer = await fetch(`${url}/api/w/acme/variables/get_value/u/admin/token`, {
+          headers: { authorization: `Bearer ${admin.token}` },
+        });
+        return [answer.status, await answer.text()];
+      };
+      const answers = await Promise.all([t.server.url, second.url, t.server.url, second.url].map(ask));
+      expect([refreshes(t), [...new Set(answers.map(String))]]).toEqual([
+        1,
+        [expect.stringMatching(/^200,"/)],
+      ]);
+    } finally {
+      await second.stop();
+    }
+  },
+  60_000,
+);
+
+test("a failed refresh is kept and shown, asks no provider again at once, and goes when one succeeds", async () => {
+  await using t = await startOAuthTest();
+  const admin = await t.server.workspace();
+  const { tokens, id, path } = await connected(t, admin);
+  const list = async () => (await admin.ask("GET", "/w/acme/variables/list")).json()[0];
+  const beside = { path, value: { token: `$var:${path}` }, resource_type: "any" };
+  await expectOk(admin.ask("POST", "/w/acme/resources/create", beside));
+  const resource = async () => (await admin.ask("GET", "/w/acme/resources/list")).json()[0];
+  expect(await resource()).toMatchObject({
+    account: id,
+    is_refreshed: true,
+    is_linked: true,
+    is_expired: false,
+  });
+  t.idp.trouble.set("/token", {
+    status: 400,
+    body: JSON.stringify({ error: "invalid_grant", error_description: "revoked by its owner" }),
+  });
+
+  // While the token still holds it is given out.
+  later(t, 3590);
+  expect((await read(admin.ask)).json()).toBe(tokens.access_token);
+  const said =
+    "house: the token cannot be refreshed: the provider answers invalid_grant: revoked by its owner";
+  expect(await list()).toMatchObject({ refresh_error: said, is_expired: false });
+
+  later(t, 60);
+  const answers = await Promise.all([read(admin.ask), read(admin.ask), read(admin.ask)]);
+  expect(answers.map(({ status, text }) => [status, text])).toEqual(
+    Array(3).fill([400, `Bad request: ${said}`]),
+  );
+  for (const shown of [list, resource]) {
+    expect(await shown()).toMatchObject({ refresh_error: said, is_expired: true });
+  }
+
+  t.idp.trouble.clear();
+  // Within ten seconds the kept failure is answered, unless somebody asks for it.
+  const held = await read(admin.ask);
+  expect([held.status, held.text, refreshes(t)]).toEqual([400, `Bad request: ${said}`, 0]);
+  await expectOk(admin.ask("POST", `/w/acme/oauth/refresh_token/${id}`, { path }));
+  expect(await isGood(t, (await read(admin.ask)).json())).toBe(true);
+  expect(Object.keys(await list())).not.toContain("refresh_error");
+});
+
+test.each([
+  ["is down", undefined, /cannot be reached/],
+  ["answers nonsense", { body: "<html>" }, /makes no sense/],
+  ["answers no token", { body: JSON.stringify({ token_type: "bearer" }) }, /makes no sense/],
+] as const)(
+  "a provider that %s: the reader is told, and the account keeps what it has",
+  async (_, trouble, expected) => {
+    await using t = await startOAuthTest();
+    const admin = await t.server.workspace();
+    const { id } = await connected(t, admin);
+    const { app } = t.server.server;
+    const stored = async () =>
+      (await app.db.read.select().from(oauthAccounts).where(eq(oauthAccounts.id, id)))[0]!;
+    const before = await stored();
+    later(t, 4000);
+    if (trouble) t.idp.trouble.set("/token", trouble);
+    else await t.idp.stop();
+    const answer = await read(admin.ask);
+    expect([answer.status, answer.text]).toEqual([503, expect.stringMatching(expected)]);
+    const { refresh_error, failed_at, ...rest } = await stored();
+    expect([{ ...rest, refresh_error: null, failed_at: null }, refresh_error]).toEqual([
+      before,
+      expect.stringMatching(expected),
+    ]);
+  },
+);
+
+/** Lets nothing be written, until what was tried has failed because of it. */
+async function outageOf(t: OAuthTest): Promise<() => Promise<void>> {
+  const { data_dir, database_url } = t.server.server.app.config;
+  if (dialect === "sqlite") {
+    const file = new Database(join(data_dir, "svc.db"));
+    file.run("BEGIN IMMEDIATE");
+    // Whoever writes waits for five seconds, and all timers with it; then comes this one.
+    return () =>
+      new Promise((resolve) => {
+        setTimeout(() => {
+          file.close();
+          resolve();
+        }, 2_000);
+      });
+  }
+  const sql = new SQL({ url: database_url!, max: 2 });
+  const held = await sql.reserve();
+  await held`BEGIN`;
+  await held`SELECT id FROM oauth_accounts FOR UPDATE`;
+  return async () => {
+    const killed = await until(async () => {
+      const waiting = await sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+      return waiting.length > 0 ? waiting : undefined;
+    }, "who waits for the row");
+    expect(killed.length).toBeGreaterThan(0);
+    await held`ROLLBACK`;
+    held.release();
+    await sql.close();
+  };
+}
+
+test("a token that was exchanged while the database cannot be written is stored once it can", async () => {
+  await using t = await startOAuthTest();
+  const admin = await t.server.workspace();
+  const { tokens, id } = await connected(t, admin);
+  const { app } = t.server.server;
+  later(t, 4000);
+  t.idp.trouble.set("/token", { delay_ms: 500 });
+  const answer = read(admin.ask);
+  await until(async () => {
+    const [account] = await app.db.read.select().from(oauthAccounts).where(eq(oauthAccounts.id, id));
+    return account!.lease_holder ?? undefined;
+  }, "the lease");
+  const end = await outageOf(t);
+  await end();
+  const first = await answer;
+  expect([first.status, await isGood(t, first.json()), refreshes(t)]).toEqual([200, true, 1]);
+  expect(first.json()).not.toBe(tokens.access_token);
+  later(t, 4000);
+  // The refresh token that came along is the one that counts.
+  expect([await isGood(t, (await read(admin.ask)).json()), refreshes(t)]).toEqual([true, 2]);
+}, 60_000);
+
+test("who waits for another server's refresh writes nothing, and goes on at its word", async () => {
+  await using t = await startOAuthTest();
+  const admin = await t.server.workspace();
+  const { id } = await connected(t, admin);
+  const { app } = t.server.server;
+  later(t, 4000);
+  const lease = { lease_holder: "elsewhere", lease_until: new Date(app.clock().getTime() + 20_000) };
+  await app.db.write((tx) => tx.update(oauthAccounts).set(lease).where(eq(oauthAccounts.id, id)));
+  let writes = 0;
+  const { write } = app.db;
+  app.db.write = ((...given: Parameters<typeof write>) => {
+    // Servers say now and then that they are there.
+    if (new Error().stack?.includes("oauth/refresh.ts")) writes++;
+    return write.apply(app.db, given);
+  }) as typeof write;
+  const answers = Array.from({ length: 5 }, () => read(admin.ask));
+  const started = Date.now();
+  await Promise.race([...answers, Bun.sleep(1_500)]);
+  app.db.write = write;
+  // Whoever reads leaves its audit row after that.
+  expect([writes, Date.now() - started >= 1_400]).toEqual([0, true]);
+  await app.db.write((tx) =>
+    tx.update(oauthAccounts).set({ lease_holder: null, lease_until: null }).where(eq(oauthAccounts.id, id)),
+  );
+  const values = await Promise.all(answers);
+  expect(new Set(values.map(({ text }) => text)).size).toBe(1);
+  expect(refreshes(t)).toBe(1);
+}, 60_000);
+
+test("whoever held the lease and is gone holds nobody up for good", async () => {
+  await using t = await startOAuthTest();
+  const admin = await t.server.workspace();
+  const { id } = await connected(t, admin);
+  const { app } = t.server.server;
+  later(t, 4000);
+  const lease_until = new Date(app.clock().getTime() + 300);
+  await app.db.write((tx) =>
+    tx.update(oauthAccounts).set({ lease_holder: "gone", lease_until }).where(eq(oauthAccounts.id, id)),
+  );
+  expect(await isGood(t, (await read(admin.ask)).json())).toBe(true);
+  expect(app.clock() >= lease_until).toBe(true);
+  expect(refreshes(t)).toBe(1);
+});
+
+test("disconnecting revokes the token at the provider, and forgets the account", async () => {
+  await using t = await startOAuthTest();
+  const admin = await t.server.workspace();
+  const { id, tokens } = await connected(t, admin);
+  const answer = await admin.ask("POST", `/w/acme/oauth/disconnect/${id}`);
+  expect([answer.status, answer.text]).toEqual([200, `account ${id} disconnected, its token revoked`]);
+  expect(t.idp.asked.at(-1)).toMatchObject({ path: "/token/revocation" });
+  expect(t.idp.asked.at(-1)!.body.get("token")).toBe(tokens.refresh_token);
+  const [variable] = (await admin.ask("GET", "/w/acme/variables/list")).json();
+  expect([variable.account, variable.is_refreshed]).toEqual([null, false]);
+  later(t, 4000);
+  expect((await read(admin.ask)).json()).toBe(tokens.access_token);
+  expect((await admin.ask("POST", `/w/acme/oauth/disconnect/${id}`)).status).toBe(404);
+  const audit = await admin.ask("GET", "/w/acme/audit/list?operation=account.delete");
+  expect(audit.json()).toMatchObject([{ resource: String(id), action_kind: "Delete" }]);
+
+  const second = await connected(t, admin, "u/admin/second");
+  await t.idp.stop();
+  const untold = await admin.ask("POST", `/w/acme/oauth/disconnect/${second.id}`);
+  expect([untold.status, untold.text]).toEqual([
+    200,
+    expect.stringMatching(/disconnected; house: .* cannot be reached/),
+  ]);
+  expect(await t.server.server.app.db.read.select().from(oauthAccounts)).toEqual([]);
+});
+
+test("an account is used by who connected it, and by admins", async () => {
+  await using t = await startOAuthTest();
+  const admin = await t.server.workspace();
+  const { id, path } = await connected(t, admin);
+  const ann = await t.server.member("acme", "ann");
+  const operator = await t.server.member("acme", "olga", "operator");
+  const variable = { path: "u/ann/stolen", value: "", is_secret: false, description: "", account: id };
+  const other = await t.server.workspace("other");
+  const cases: [what: string, answer: Promise<{ status: number }>, status: number][] = [
+    ["a variable of another's account", ann.ask("POST", "/w/acme/variables/create", variable), 403],
+    [
+      "a variable of no account",
+      ann.ask("POST", "/w/acme/variables/create", { ...variable, account: 999 }),
+      404,
+    ],
+    [
+      "a refresh by a variable that is not readable",
+      ann.ask("POST", `/w/acme/oauth/refresh_token/${id}`, { path }),
+      404,
+    ],
+    ["another's disconnect", ann.ask("POST", `/w/acme/oauth/disconnect/${id}`), 403],
+    ["another workspace's disconnect", other.ask("POST", `/w/other/oauth/disconnect/${id}`), 404],
+    ["no number", admin.ask("POST", "/w/acme/oauth/disconnect/x"), 404],
+    [
+      "an operator's account",
+      operator.ask("POST", "/w/acme/oauth/create_account", { client: "house", expires_in: 1 }),
+      403,
+    ],
+    [
+      "an unknown client",
+      ann.ask("POST", "/w/acme/oauth/create_account", { client: "nobody", expires_in: 1 }),
+      404,
+    ],
+    [
+      "a time that cannot be",
+      ann.ask("POST", "/w/acme/oauth/create_account", { client: "house", expires_in: -1 }),
+      400,
+    ],
+    [
+      "a refresh of another variable's account",
+      admin.ask("POST", "/w/acme/oauth/refresh_token/999", { path }),
+      404,
+    ],
+  ];
+  for (const [what, answer, status] of cases) expect([what, (await answer).status]).toEqual([what, status]);
+  expect(refreshes(t)).toBe(0);
+});
+
+test("with a workspace and a path the browser ends it: a secret and a resource, or nothing", async () => {
+  await using t = await startOAuthTest();
+  const admin = await t.server.workspace();
+  const { browser, end } = await cameBack(t, admin.token, "?workspace=acme&path=u/admin/house");
+  // A link from elsewhere does not show who is logged in: the page asks for a click, which does.
+  const page = await (await browser.fetch(end.href, { headers: { "sec-fetch-site": "cross-site" } })).text();
+  expect(page).toContain("Connect this account of house to workspace acme, as u/admin/house?");
+  const fields = Object.fromEntries(
+    [...page.matchAll(/name="(\w+)" value="([^"]*)"/g)].map(([, name, value]) => [name!, value!]),
+  );
+  const submit = (way = "acme") =>
+    browser.fetch(`${t.server.url}/w/${way}/oauth/callback/house`, {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded", "sec-fetch-site": "same-origin" },
+      body: new URLSearchParams(fields).toString(),
+    });
+  const done = await submit();
+  expect([done.status, await done.text()]).toEqual([
+    200,
+    expect.stringContaining("u/admin/house is connected"),
+  ]);
+  const resource = (await admin.ask("GET", "/w/acme/resources/get/u/admin/house")).json();
+  expect(resource).toMatchObject({
+    resource_type: "house",
+    value: { token: "$var:u/admin/house" },
+    is_oauth: true,
+  });
+  expect(await isGood(t, (await read(admin.ask, "u/admin/house")).json())).toBe(true);
+  expect((await submit()).status).toBe(400);
+
+  for (const [search, status] of [
+    ["?workspace=acme&path=u/admin/house", 400],
+    ["?workspace=acme&path=u/somebody/else", 200],
+  ] as const) {
+    const next = await cameBack(t, admin.token, search);
+    const shown = await (await next.browser.fetch(next.end.href)).text();
+    Object.assign(fields, { code: next.code, state: next.state });
+    expect(shown).toContain("<form");
+    const answer = await next.browser.fetch(`${t.server.url}/w/acme/oauth/callback/house`, {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams(fields).toString(),
+    });
+    expect([search, answer.status]).toEqual([search, status]);
+  }
+  expect((await t.server.server.app.db.read.select().from(oauthAccounts)).length).toBe(2);
+});
+
+test("tokens stand in no file in the clear, nor in a list, an audit row or an error", async () => {
+  await using t = await startOAuthTest();
+  const admin = await t.server.workspace();
+  const { tokens, path } = await connected(t, admin);
+  later(t, 4000);
+  const fresh = (await read(admin.ask)).json();
+  t.idp.trouble.set("/token", {
+    body: JSON.stringify({ access_token: "leaked-access", refresh_token: "leaked-refresh" }),
+  });
+  later(t, 4000);
+  const failed = await read(admin.ask);
+  const texts = [
+    failed.text,
+    (await admin.ask("GET", "/w/acme/variables/list")).text,
+    (await admin.ask("GET", "/w/acme/audit/list")).text,
+    ...(dialect === "sqlite"
+      ? readdirSync(t.server.data_dir, { recursive: true, withFileTypes: true })
+          .filter((entry) => entry.isFile())
+          .map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1"))
+      : [JSON.stringify(await t.server.server.app.db.read.select().from(oauthAccounts))]),
+  ];
+  expect(texts.some((text) => text.includes(path))).toBe(true);
+  for (const secret of [tokens.access_token, tokens.refresh_token, fresh, "leaked-", t.client.secret]) {
+    expect(texts.filter((text) => text.includes(secret))).toEqual([]);
+  }
+});

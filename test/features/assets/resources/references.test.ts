@@ -1,0 +1,418 @@
+/** References in the arguments of jobs: followed just before the run, never stored in plain. */
+
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { withoutHeader } from "../../../../src/features/runs/job/log-header.ts";
+import {
+  type Ask,
+  deploy,
+  expectOk,
+  startTestServer,
+  type TestServer,
+  until,
+} from "../../../support/harness.ts";
+import { readStored } from "../../../support/stored.ts";
+
+const SECRET = "s3cr3t-of-the-house-4711";
+const KEY = '-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG\n"quoted" = yes\n-----END KEY-----';
+
+let server: TestServer;
+let ask: Ask;
+let dev: Ask;
+
+const variable = (to: Ask, path: string, value: string, is_secret = true) =>
+  expectOk(to("POST", "/w/acme/variables/create", { path, value, is_secret, description: "" }));
+const resource = (to: Ask, path: string, value: unknown) =>
+  expectOk(to("POST", "/w/acme/resources/create", { path, value, resource_type: "any" }));
+const encrypt = async (text: string, to = ask) =>
+  `$encrypted:${(await expectOk(to("POST", "/w/acme/variables/encrypt", JSON.stringify(text), { "content-type": "application/json" }))).text}`;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  ({ ask } = await server.workspace());
+  dev = (await server.member("acme", "dev")).ask;
+  await variable(ask, "u/admin/secret", SECRET);
+  await variable(ask, "u/admin/key", KEY);
+  await variable(ask, "u/admin/region", "eu-1", false);
+  await variable(dev, "u/dev/own", "of dev", false);
+  await resource(ask, "u/admin/db", {
+    host: "db.example.org",
+    password: "$var:u/admin/secret",
+    hosts: ["$var:u/admin/region"],
+  });
+  await resource(ask, "u/admin/app", { db: "$res:u/admin/db", home: "$WM_WORKSPACE" });
+  await resource(ask, "u/admin/one", { next: "$res:u/admin/two" });
+  await resource(ask, "u/admin/two", { next: "$res:u/admin/one" });
+  await resource(ask, "u/admin/dangling", { password: "$var:u/admin/gone" });
+  await deploy(ask, "acme", "u/admin/echo", "export const main = (x: unknown) => x");
+  await deploy(dev, "acme", "u/dev/echo", "export const main = (x: unknown) => x");
+});
+afterAll(() => server.stop());
+
+interface Ended {
+  id: string;
+  success: boolean;
+  result: any;
+  args: any;
+  log: string;
+}
+
+/** Waits for a job's end. */
+async function ended(id: string, to = ask): Promise<Ended> {
+  const job = await until(async () => {
+    const answer = await to("GET", `/w/acme/jobs_u/completed/get/${id}`);
+    return answer.status === 200 ? answer.json<Ended>() : undefined;
+  }, `job ${id}`);
+  const result = (await to("GET", `/w/acme/jobs_u/completed/get_result/${id}`)).json();
+  return { ...job, result, log: withoutHeader((await to("GET", `/w/acme/jobs_u/get_logs/${id}`)).text) };
+}
+
+const run = async (path: string, args: unknown, to = ask) =>
+  ended((await expectOk(to("POST", `/w/acme/jobs/run/p/${path}`, args))).text, to);
+const runFlow = async (value: object, args: object = {}) =>
+  ended((await expectOk(ask("POST", "/w/acme/jobs/run/preview_flow", { value, args }))).text);
+
+const plainDb = { host: "db.example.org", password: SECRET, hosts: ["eu-1"] };
+
+describe("a reference", () => {
+  const followed: [what: string, given: unknown, found: unknown][] = [
+    ["to a variable", "$var:u/admin/region", "eu-1"],
+    ["to a secret", "$var:u/admin/secret", SECRET],
+    ["to a secret of several lines", "$var:u/admin/key", KEY],
+    ["with a leading slash", "$var:/u/admin/region", "eu-1"],
+    ["to a resource", "$res:u/admin/db", plainDb],
+    ["through resources", "$res:u/admin/app", { db: plainDb, home: "acme" }],
+    ["in arrays, at any depth", [{ a: ["$var:u/admin/region", 1] }, null], [{ a: ["eu-1", 1] }, null]],
+    ["to a fact of the job", ["$WM_WORKSPACE", "$WM_USERNAME"], ["acme", "admin"]],
+    ["that is none", ["$", "$5.00", "$NOT_KNOWN", "$constructor", "x $var:u/admin/region"], undefined],
+  ];
+  test.each(followed)("%s is followed, and stored as it was given", async (_, given, found = given) => {
+    const { success, result, args } = await run("u/admin/echo", { x: given });
+    expect([success, result]).toEqual([true, found]);
+    expect(args).toEqual({ x: given });
+  });
+
+  test("is seen however its JSON is written", async () => {
+    const { result } = await run("u/admin/echo", String.raw`{"x":"\u0024var:u/admin/region"}`);
+    expect(result).toBe("eu-1");
+  });
+
+  test("to what was encrypted gives JSON, or text that is none", async () => {
+    for (const [text, found] of [
+      ["just text", "just text"],
+      ['{"a":[1]}', { a: [1] }],
+    ] as const) {
+      expect((await run("u/admin/echo", { x: { deep: await encrypt(text) } })).result).toEqual({
+        deep: found,
+      });
+    }
+  });
+
+  test("to the token gives one that answers as the job", async () => {
+    const content = `export async function main(token: string) {
+      const url = process.env.BASE_INTERNAL_URL + "/api/w/acme/users/whoami";
+      const answer = await fetch(url, { headers: { authorization: "Bearer " + token } });
+      return (await answer.json()).username;
+    }`;
+    await deploy(ask, "acme", "u/admin/who", content);
+    expect((await run("u/admin/who", { token: "$WM_TOKEN" })).result).toBe("admin");
+  });
+
+  test.each([
+    ["bash", 'db="$1"\necho "$db"'],
+    ["python3", "def main(db):\n    return db"],
+  ])("is followed for %s", async (language, content) => {
+    await deploy(ask, "acme", `u/admin/in_${language}`, content, { language });
+    expect((await run(`u/admin/in_${language}`, { db: "$var:u/admin/region" })).result).toBe("eu-1");
+  });
+
+  test("is followed in previews", async () => {
+    const body = { content: "export const main = (x) => x", language: "bun", args: { x: "$res:u/admin/db" } };
+    const { result } = await ended((await expectOk(ask("POST", "/w/acme/jobs/run/preview", body))).text);
+    expect(result).toEqual(plainDb);
+  });
+
+  const refused: [what: string, given: unknown, message: string[], who: "admin" | "dev"][] = [
+    [
+      "that leads nowhere",
+      { db: [{ p: "$var:u/admin/nope" }] },
+      ["argument x.db[0].p: $var:u/admin/nope"],
+      "admin",
+    ],
+    ["to no resource", "$res:u/admin/nope", ["argument x: $res:u/admin/nope", "leads nowhere"], "admin"],
+    ["to what the runner may not read", "$var:u/admin/secret", ["argument x: $var:u/admin/secret"], "dev"],
+    [
+      "to a resource that leads nowhere",
+      "$res:u/admin/dangling",
+      ["argument x: resource u/admin/dangling: $var:u/admin/gone"],
+      "admin",
+    ],
+    [
+      "in a circle",
+      { a: "$res:u/admin/one" },
+      ["argument x.a: ", "circle: u/admin/one → u/admin/two → u/admin/one"],
+      "admin",
+    ],
+    [
+      "to what is not encrypted",
+      "$encrypted:nonsense",
+      ["argument x: $encrypted:…", "not by this service"],
+      "admin",
+    ],
+  ];
+  test.each(refused)("%s fails the job before it runs", async (_, given, messages, who) => {
+    const [path, to] = who === "dev" ? ["u/dev/echo", dev] : ["u/admin/echo", ask];
+    const { success, result } = await run(path, { x: given }, to);
+    expect(success).toBe(false);
+    for (const message of messages) expect(result.error.message).toContain(message);
+    expect(JSON.stringify(result)).not.toContain(SECRET);
+  });
+
+  test("of another workspace's key is refused", async () => {
+    await expectOk(
+      server.operator("POST", "/workspaces/create", {
+        id: "beyond",
+        name: "Beyond",
+        owner: "admin_acme@example.org",
+        username: "admin",
+      }),
+    );
+    const sealed = (
+      await ask("POST", "/w/beyond/variables/encrypt", '"elsewhere"', { "content-type": "application/json" })
+    ).text;
+    const { success, result } = await run("u/admin/echo", { x: `$encrypted:${sealed}` });
+    expect(success).toBe(false);
+    expect(result.error.message).toContain("argument x");
+  });
+
+  test("to a secret leaves the row that reading it leaves", async () => {
+    const { id } = await run("u/admin/echo", { x: ["$var:u/admin/secret", "$var:u/admin/region"] });
+    const rows = (
+      await ask("GET", "/w/acme/audit/list?operation=variables.decrypt_secret&per_page=100")
+    ).json();
+    const own = rows.filter((row: any) => row.parameters?.job_id === id);
+    expect(own.map((row: any) => [row.resource, row.username])).toEqual([["u/admin/secret", "admin"]]);
+  });
+
+  test("that no longer leads anywhere fails the next run, not the one before", async () => {
+    await variable(ask, "u/admin/brief", "here");
+    expect((await run("u/admin/echo", { x: "$var:u/admin/brief" })).result).toBe("here");
+    await expectOk(ask("DELETE", "/w/acme/variables/delete/u/admin/brief"));
+    expect((await run("u/admin/echo", { x: "$var:u/admin/brief" })).success).toBe(false);
+  });
+});
+
+describe("a preprocessor", () => {
+  test.each([
+    [
+      "bun",
+      "export const preprocessor = (event: any) => ({ seen: event.body.x, db: event.body.x });\nexport const main = (seen: string, db: string) => db",
+    ],
+    [
+      "python3",
+      "def preprocessor(event):\n    return {'seen': event['body']['x'], 'db': event['body']['x']}\ndef main(seen, db):\n    return db",
+    ],
+  ])("in %s sees references as they came; those it makes are followed", async (language, content) => {
+    const path = `u/admin/pre_${language}`;
+    await deploy(ask, "acme", path, content, { language });
+    const good = await run(path, { x: "$var:u/admin/secret" });
+    expect([good.result, good.args.seen]).toEqual([SECRET, "$var:u/admin/secret"]);
+    const bad = await run(path, { x: "$var:u/admin/nope" });
+    expect(bad.result.error).toEqual({
+      name: "BadRequest",
+      message: expect.stringContaining("argument seen: $var:u/admin/nope"),
+    });
+    expect(bad.args.seen).toBe("$var:u/admin/nope");
+  });
+});
+
+describe("a flow", () => {
+  const step = (id: string, x: object, content = "export const main = (x: unknown) => x") => ({
+    id,
+    value: { type: "rawscript", language: "bun", content, input_transforms: { x } },
+  });
+  const fixed = (value: unknown) => ({ type: "static", value });
+  const made = (expr: string) => ({ type: "javascript", expr });
+  const hide = "export const main = (x: any) => [typeof x, x.length ?? Object.keys(x).length]";
+  const stepsOf = async (id: string): Promise<any[]> => {
+    const { flow_status } = (await ask("GET", `/w/acme/jobs_u/get/${id}`)).json();
+    return Promise.all(
+      flow_status.modules.map(async ({ job }: any) => (await ask("GET", `/w/acme/jobs_u/get/${job}`)).json()),
+    );
+  };
+
+  test("hands references on as text until the step that uses them runs", async () => {
+    const modules = [
+      step("fixed", fixed({ list: ["$res:u/admin/db"] })),
+      step("handed", made("flow_input.db")),
+      step("field", made("flow_input.db.host ?? 'a text has no fields'")),
+    ];
+    const { id, result, args } = await runFlow({ modules }, { db: "$res:u/admin/db" });
+    expect([result, args]).toEqual(["a text has no fields", { db: "$res:u/admin/db" }]);
+    const [first, second] = await stepsOf(id);
+    expect([first.args, first.result]).toEqual([{ x: { list: ["$res:u/admin/db"] } }, { list: [plainDb] }]);
+    expect([second.args, second.result]).toEqual([{ x: "$res:u/admin/db" }, plainDb]);
+  });
+
+  test("fails at the step whose reference leads nowhere, by the argument's name", async () => {
+    const { success, result } = await runFlow({ modules: [step("a", fixed({ y: "$var:u/admin/nope" }))] });
+    expect(success).toBe(false);
+    expect(result.error.message).toContain("argument x.y: $var:u/admin/nope");
+  });
+
+  test("seals what its expressions make of secrets, and steps get it in plain", async () => {
+    const modules = [
+      step(
+        "made",
+        made("({ header: 'Bearer ' + variable('u/admin/secret'), db: resource('u/admin/db') })"),
+        hide,
+      ),
+      {
+        id: "loop",
+        value: {
+          type: "forloopflow",
+          iterator: made("[variable('u/admin/secret') + '-1']"),
+          skip_failures: false,
+          modules: [step("inner", made("flow_input.iter.value"), hide)],
+        },
+      },
+    ];
+    const { id, success, result } = await runFlow({ modules });
+    expect([success, result]).toEqual([true, [["string", SECRET.length + 2]]]);
+    const [first] = await stepsOf(id);
+    expect(first.args.x.header).toStartWith("$encrypted:");
+    expect(first.args.x.db).toMatchObject({
+      host: "db.example.org",
+      password: expect.stringMatching(/^\$encrypted:/),
+    });
+  });
+
+  test("has sealed it for its own runner alone", async () => {
+    const modules = [step("a", made("variable('u/admin/secret')"), hide)];
+    const [job] = await stepsOf((await runFlow({ modules })).id);
+    const again = await run("u/admin/echo", { x: job.args.x });
+    expect(again.result).toBe(SECRET);
+    const stolen = await run("u/dev/echo", { x: job.args.x }, dev);
+    expect(stolen.result.error.message).toContain("encrypted for somebody else than dev@example.org");
+  });
+});
+
+test("an argument that the schema marks as a password is never stored in plain", async () => {
+  const schema = {
+    type: "object",
+    properties: {
+      one: { type: "string", format: "password" },
+      two: { password: true },
+      three: { type: "string" },
+    },
+  };
+  const content = `export const main = (one: string, two: unknown, three: string) => {
+    console.log(one, three);
+    return [one.length, two, three];
+  }`;
+  await deploy(ask, "acme", "u/admin/login", content, { schema });
+  const given = { one: `${SECRET}-given`, two: { deep: 1 }, three: "shown" };
+  const { result, args, log } = await run("u/admin/login", given);
+  expect(result).toEqual([given.one.length, { deep: 1 }, "shown"]);
+  const sealed = expect.stringMatching(/^\$encrypted:v1:/);
+  expect(args).toEqual({ one: sealed, two: sealed, three: "shown" });
+  expect(log).toBe("***** shown\n");
+  const referring = { one: "$var:u/admin/secret", two: null, three: "" };
+  expect((await run("u/admin/login", referring)).args).toEqual(referring);
+
+  const step = { type: "rawscript", language: "bun", content: "export const main = (x: string) => x.length" };
+  const input_transforms = { x: { type: "javascript", expr: "flow_input.one" } };
+  const value = { modules: [{ id: "a", value: { ...step, input_transforms } }] };
+  await expectOk(
+    ask("POST", "/w/acme/flows/create", { path: "u/admin/login_flow", summary: "", value, schema }),
+  );
+  const flow = await ended(
+    (await expectOk(ask("POST", "/w/acme/jobs/run/f/u/admin/login_flow", given))).text,
+  );
+  expect([flow.result, flow.args.one]).toEqual([given.one.length, sealed]);
+  expect((await readStored(server)).includes(given.one)).toBe(false);
+});
+
+test("secrets that jobs are given, print and fail with are in no file, list, error, log or audit row", async () => {
+  await using own = await startTestServer();
+  const { ask: admin } = await own.workspace();
+  const marker = "zq7";
+  const secrets = ["plain", "multi"].map((name) => `${marker}-${name}-${Bun.randomUUIDv7()}`);
+  const [first, second] = secrets as [string, string];
+  await expectOk(
+    admin("POST", "/w/acme/variables/create", {
+      path: "u/admin/first",
+      value: first,
+      is_secret: true,
+      description: "d",
+    }),
+  );
+  await expectOk(
+    admin("POST", "/w/acme/variables/create", {
+      path: "u/admin/second",
+      value: `begin\n${second}\nend`,
+      is_secret: true,
+      description: "d",
+    }),
+  );
+  await expectOk(
+    admin("POST", "/w/acme/resources/create", {
+      path: "u/admin/both",
+      value: { a: "$var:u/admin/first", b: ["$var:u/admin/second"] },
+      resource_type: "any",
+    }),
+  );
+  const args = { db: "$res:u/admin/both", one: "$var:u/admin/first", sealed: "" };
+  args.sealed = `$encrypted:${(await admin("POST", "/w/acme/variables/encrypt", JSON.stringify(first), { "content-type": "application/json" })).text}`;
+  const scripts: [language: string, content: string][] = [
+    [
+      "bun",
+      `export function main(db: any, one: string, sealed: string) {
+      console.log(db, one, sealed); console.error(JSON.stringify(db));
+      throw Object.assign(new Error("cannot use " + one), { used: [db, sealed] });
+    }`,
+    ],
+    [
+      "python3",
+      'def main(db, one, sealed):\n    print(db, one, sealed)\n    raise ValueError("cannot use %s" % db["b"][0])',
+    ],
+    ["bash", 'db="$1"\none="$2"\nsealed="$3"\necho "$db $one $sealed"\nexit 3'],
+  ];
+  const shown: string[] = [];
+  const finish = async (id: string) => {
+    await until(async () =>
+      (await admin("GET", `/w/acme/jobs_u/completed/get/${id}`)).status === 200 ? true : undefined,
+    );
+    for (const path of [`jobs_u/get/${id}`, `jobs_u/completed/get/${id}`, `jobs_u/get_logs/${id}`]) {
+      shown.push((await expectOk(admin("GET", `/w/acme/${path}`))).text);
+    }
+  };
+  for (const [language, content] of scripts) {
+    await deploy(admin, "acme", `u/admin/${language}`, content, { language });
+    await finish((await expectOk(admin("POST", `/w/acme/jobs/run/p/u/admin/${language}`, args))).text);
+  }
+  const content = "export const main = (x: unknown) => { console.log(x); return typeof x }";
+  const input_transforms = {
+    x: { type: "javascript", expr: "'Bearer ' + variable('u/admin/first') + resource('u/admin/both').b[0]" },
+  };
+  const value = {
+    modules: [{ id: "a", value: { type: "rawscript", language: "bun", content, input_transforms } }],
+  };
+  await finish((await expectOk(admin("POST", "/w/acme/jobs/run/preview_flow", { value, args }))).text);
+  for (const path of [
+    "variables/list",
+    "resources/list",
+    "resources/list_search",
+    "audit/list?per_page=1000",
+    "jobs/list?per_page=100",
+  ]) {
+    shown.push((await expectOk(admin("GET", `/w/acme/${path}`))).text);
+  }
+  const everything = [...shown, await readStored(own)].join("\n");
+  expect(everything).toContain("u/admin/first");
+  expect(everything).toContain("*****");
+  for (const secret of secrets) {
+    for (const form of [secret, Buffer.from(secret).toString("base64").slice(0, -4)]) {
+      expect(everything.includes(form)).toBe(false);
+    }
+  }
+}, 60_000);

@@ -1,0 +1,468 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
+
+let server: TestServer;
+/** Who calls, by role: all are of workspace acme. */
+const as: Record<string, Ask> = {};
+let devToken: string;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  as.admin = (await server.workspace()).ask;
+  const dev = await server.member("acme", "dev");
+  [as.dev, devToken] = [dev.ask, dev.token];
+  as.dev2 = (await server.member("acme", "dev2")).ask;
+  as.ops = (await server.member("acme", "ops", "operator")).ask;
+  as.root = (await server.user("root", { super_admin: true })).ask;
+  await expectOk(server.operator("POST", "/workspaces/create", { id: "admins", name: "Admins" }));
+});
+afterAll(() => server.stop());
+
+const w = "/w/acme/resources";
+const create = (path: string, value: unknown, more: object = {}, ask = as.dev!) =>
+  ask("POST", `${w}/create`, { path, value, resource_type: "any", ...more });
+const variable = (path: string, value: string, is_secret = false, ask = as.dev!) =>
+  expectOk(ask("POST", "/w/acme/variables/create", { path, value, is_secret, description: "" }));
+const get = async (path: string, ask = as.dev!) => (await expectOk(ask("GET", `${w}/get/${path}`))).json();
+const interpolated = (path: string, query = "", ask = as.dev!) =>
+  ask("GET", `${w}/get_value_interpolated/${path}${query}`);
+const list = async (query: string, ask = as.dev!) =>
+  (await expectOk(ask("GET", `${w}/list${query}`))).json().map(({ path }: { path: string }) => path);
+
+describe("a resource", () => {
+  test("is made, read, changed, renamed, asked for and deleted", async () => {
+    const value = {
+      host: "db",
+      dbname: "main",
+      port: 5432,
+      nested: [null, { ü: true }],
+      pointer: "$var:u/dev/none",
+    };
+    const answer = await create("u/dev/db", value, { resource_type: "postgresql", description: "main" });
+    expect([answer.status, answer.text]).toEqual([201, "resource u/dev/db created"]);
+    const record = {
+      workspace_id: "acme",
+      path: "u/dev/db",
+      value,
+      description: "main",
+      resource_type: "postgresql",
+      account: null,
+      is_oauth: false,
+      extra_perms: {},
+      created_by: "dev",
+      edited_at: expect.any(String),
+    };
+    expect(await get("u/dev/db")).toEqual(record);
+    expect((await as.dev!("GET", `${w}/get_value/u/dev/db`)).json()).toEqual(value);
+    expect((await create("u/dev/db", 1)).status).toBe(400);
+    await expectOk(as.dev!("POST", `${w}/update/u/dev/db`, { description: "new", value: null }));
+    expect(await get("u/dev/db")).toEqual({ ...record, description: "new", edited_at: expect.any(String) });
+    await expectOk(as.dev!("POST", `${w}/update_value/u/dev/db`, { value: null }));
+    expect((await as.dev!("GET", `${w}/get_value/u/dev/db`)).json()).toBeNull();
+    const renamed = await as.dev!("POST", `${w}/update/u/dev/db`, {
+      path: "u/dev/db2",
+      resource_type: "mysql",
+    });
+    expect(renamed.text).toStartWith("resource u/dev/db2 updated\nwarning: ");
+    expect(await get("u/dev/db2")).toMatchObject({ resource_type: "mysql", value: null });
+    const exists = async (path: string) => (await as.dev!("GET", `${w}/exists/${path}`)).json();
+    expect([await exists("u/dev/db"), await exists("u/dev/db2")]).toEqual([false, true]);
+    await expectOk(as.dev!("DELETE", `${w}/delete/u/dev/db2`));
+    expect(await exists("u/dev/db2")).toBe(false);
+    for (const operation of ["get", "get_value", "get_value_interpolated"]) {
+      expect((await as.dev!("GET", `${w}/${operation}/u/dev/db2`)).status).toBe(404);
+    }
+    expect((await as.dev!("POST", `${w}/update_value/u/dev/db2`, { value: 1 })).status).toBe(404);
+    expect((await as.dev!("DELETE", `${w}/delete/u/dev/db2`)).status).toBe(404);
+  });
+
+  test("is replaced by update_if_exists, and stays its maker's", async () => {
+    await expectOk(create("g/all/config", { v: 1 }, { description: "first" }));
+    const again = `${w}/create?update_if_exists=true`;
+    const body = { path: "g/all/config", value: { v: 2 }, resource_type: "state", description: "second" };
+    await expectOk(as.dev2!("POST", again, body));
+    expect(await get("g/all/config")).toMatchObject({ ...body, created_by: "dev" });
+    await expectOk(as.dev2!("POST", again, { ...body, path: "u/dev2/new" }));
+    expect((await as.dev!("POST", again, { ...body, path: "u/dev2/new" })).status).toBe(403);
+    expect((await get("u/dev2/new", as.dev2)).value).toEqual({ v: 2 });
+  });
+
+  test("is not renamed over another one nor out of reach", async () => {
+    for (const path of ["u/dev/name", "u/dev/taken"]) await expectOk(create(path, 1));
+    const rename = async (path: string) => (await as.dev!("POST", `${w}/update/u/dev/name`, { path })).status;
+    expect([await rename("u/dev/taken"), await rename("u/dev2/name"), await rename("no path")]).toEqual([
+      400, 403, 400,
+    ]);
+    expect((await get("u/dev/name")).value).toBe(1);
+  });
+
+  test("is kept to the letter as state by the calls that scripts make", async () => {
+    await deploy(
+      as.dev!,
+      "acme",
+      "u/dev/counts",
+      `export async function main() {
+        const at = (call: string) => process.env.BASE_INTERNAL_URL + "/api/w/" + process.env.WM_WORKSPACE + "/resources/" + call;
+        const path = process.env.WM_STATE_PATH;
+        const headers = { authorization: "Bearer " + process.env.WM_TOKEN, "content-type": "application/json" };
+        const state = await fetch(at("get_value_interpolated/" + path), { headers });
+        const count = state.status === 404 ? 1 : (await state.json()).count + 1;
+        const exists = await (await fetch(at("exists/" + path), { headers })).json();
+        const body = exists ? { value: { count } } : { path, value: { count }, resource_type: "state" };
+        await fetch(at(exists ? "update_value/" + path : "create"), { method: "POST", headers, body: JSON.stringify(body) });
+        return [state.status, count];
+      }`,
+    );
+    const run = async () => (await as.dev!("POST", "/w/acme/jobs/run_wait_result/p/u/dev/counts", {})).json();
+    expect([await run(), await run(), await run()]).toEqual([
+      [404, 1],
+      [200, 2],
+      [200, 3],
+    ]);
+  });
+});
+
+test.each([
+  ["no path", { path: undefined }, "`path`"],
+  ["a bad path", { path: "u/dev" }, "is not a path"],
+  ["no value", { value: undefined }, "`value`"],
+  ["no type", { resource_type: undefined }, "`resource_type`"],
+  ["a type that is none", { resource_type: "a b" }, '"a b" cannot be a resource type'],
+])("a resource with %s is refused and says why", async (_, change, message) => {
+  const answer = await create("u/dev/bad", 1, change);
+  expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(message)]);
+});
+
+test("who reads and who writes: owners, groups and admins", async () => {
+  for (const path of ["u/dev2/own", "g/all/shared"]) await expectOk(create(path, { a: 1 }, {}, as.dev2));
+  const cases: [who: string, path: string, read: number, write: number][] = [
+    ["dev2", "u/dev2/own", 200, 200],
+    ["admin", "u/dev2/own", 200, 200],
+    ["dev", "u/dev2/own", 404, 404],
+    ["ops", "u/dev2/own", 404, 403],
+    ["dev", "g/all/shared", 200, 200],
+    ["ops", "g/all/shared", 200, 403],
+  ];
+  for (const [who, path, read, write] of cases) {
+    const ask = as[who]!;
+    const answers = [
+      await ask("GET", `${w}/get/${path}`),
+      await ask("GET", `${w}/get_value/${path}`),
+      await interpolated(path, "", ask),
+      await ask("POST", `${w}/update/${path}`, { description: who }),
+      await ask("POST", `${w}/update_value/${path}`, { value: { a: 1 } }),
+    ];
+    const statuses = [who, path, ...answers.map(({ status }) => status)];
+    expect(statuses).toEqual([who, path, read, read, read, write, write]);
+    expect([who, (await list(`?path_start=${path}`, ask)).length]).toEqual([who, read === 404 ? 0 : 1]);
+  }
+  expect((await as.dev!("DELETE", `${w}/delete/u/dev2/own`)).status).toBe(404);
+  expect((await create("u/dev2/other", 1)).status).toBe(403);
+});
+
+describe("the list", () => {
+  beforeAll(async () => {
+    const b = { host: "b", tags: ["x", { deep: 1 }], note: "Prod" };
+    await expectOk(
+      create("u/dev/list/a", { host: "a" }, { resource_type: "mysql", description: "The Old one" }),
+    );
+    await expectOk(create("u/dev/list/b", b, { resource_type: "postgresql" }));
+    await expectOk(create("u/dev/list/c", { name: "Sea" }, { resource_type: "state" }));
+    await variable("u/dev/list/c", "linked");
+  });
+  const json = (value: unknown) => encodeURIComponent(JSON.stringify(value));
+  const base64 = (value: unknown) => encodeURIComponent(btoa(JSON.stringify(value)));
+  const a = "u/dev/list/a";
+  const b = "u/dev/list/b";
+  const c = "u/dev/list/c";
+
+  test.each([
+    ["everything", "", [a, b, c]],
+    ["a page", "&per_page=2&page=2", [c]],
+    ["one type", "&resource_type=mysql", [a]],
+    ["two types", "&resource_type=mysql,state", [a, c]],
+    ["not two types", "&resource_type_exclude=state,%20mysql", [b]],
+    ["one path", `&path=${b}`, [b]],
+    ["a description, in any case", "&description=old", [a]],
+    ["a value that holds JSON", `&value=${json({ host: "b" })}`, [b]],
+    ["a value that holds JSON in base64", `&value=${base64({ tags: [{ deep: 1 }] })}`, [b]],
+    ["a page of those with a text in the value", "&value=o&per_page=1&page=2", [b]],
+    ["a page of those with a description", "&description=&per_page=1&page=3", [c]],
+    ["no value", `&value=${base64({ host: "b", port: 1 })}`, []],
+    ["a text in the value", "&value=prod", [b]],
+  ])("filters: %s", async (_, query, paths) => {
+    expect(await list(`?path_start=u/dev/list/${query}`)).toEqual(paths);
+  });
+
+  test("shows no values, and says which resource stands beside a variable", async () => {
+    const rows = (await as.dev!("GET", `${w}/list?path_start=u/dev/list/`)).json();
+    expect(rows.map(({ value }: any) => value)).toEqual([null, null, null]);
+    expect(rows.map(({ is_linked }: any) => is_linked)).toEqual([false, false, true]);
+    expect(rows[0]).toMatchObject({
+      is_refreshed: false,
+      is_expired: false,
+      is_oauth: false,
+      created_by: "dev",
+    });
+  });
+
+  test("for searching has the values, the list of names the names", async () => {
+    const found = (await as.dev!("GET", `${w}/list_search`)).json();
+    expect(found).toContainEqual({ path: c, value: { name: "Sea" } });
+    expect((await as.dev2!("GET", `${w}/list_search`)).text).not.toContain(c);
+    const names = async (type: string) => (await as.dev!("GET", `${w}/list_names/${type}`)).json();
+    expect(await names("mysql")).toEqual([{ name: "a", path: a }]);
+    expect(await names("state")).toContainEqual({ name: "Sea", path: c });
+  });
+});
+
+describe("references", () => {
+  beforeAll(async () => {
+    await variable("u/dev/plain", "value of plain");
+    await variable("u/dev/hidden", "value of hidden", true);
+    await variable("u/dev2/hidden", "not for dev", true, as.dev2);
+    await expectOk(create("u/dev/inner", { password: "$var:u/dev/hidden", list: ["$var:u/dev/plain"] }));
+  });
+
+  test("are replaced at any depth, in arrays and through resources, and nowhere else", async () => {
+    const value = {
+      whole: "$res:u/dev/inner",
+      list: [["$var:u/dev/plain", 1, null, true], { slash: "$var:/u/dev/plain" }],
+      text: "not $var:u/dev/plain here",
+      other: "$price",
+      job: "$WM_JOB_ID",
+      "$var:u/dev/plain": "a name",
+    };
+    await expectOk(create("u/dev/outer", value));
+    expect((await expectOk(interpolated("u/dev/outer"))).json()).toEqual({
+      ...value,
+      whole: { password: "value of hidden", list: ["value of plain"] },
+      list: [["value of plain", 1, null, true], { slash: "value of plain" }],
+    });
+    expect((await as.dev!("GET", `${w}/get_value/u/dev/outer`)).json()).toEqual(value);
+    await expectOk(create("u/dev/alone", "$res:u/dev/inner"));
+    expect((await interpolated("u/dev/alone")).json().list).toEqual(["value of plain"]);
+  });
+
+  test("to a secret leave the row that reading it leaves", async () => {
+    const rows = async () =>
+      (await as.admin!("GET", "/w/acme/audit/list?operation=variables.decrypt_secret&username=dev")).json();
+    const before = (await rows()).length;
+    await expectOk(as.dev!("GET", "/w/acme/variables/get_value/u/dev/hidden"));
+    await expectOk(interpolated("u/dev/inner"));
+    const [second, first, ...others] = await rows();
+    expect(others).toHaveLength(before);
+    expect(first).toMatchObject({ resource: "u/dev/hidden", username: "dev", action_kind: "Execute" });
+    expect({ ...second, id: 0, timestamp: "" }).toEqual({ ...first, id: 0, timestamp: "" });
+  });
+
+  test("that the caller may not follow, and that lead nowhere, are refused by name", async () => {
+    const cases: [path: string, value: unknown, status: number, says: string][] = [
+      ["u/dev/r1", ["$var:u/dev2/hidden"], 400, "resource u/dev/r1: $var:u/dev2/hidden leads nowhere"],
+      ["u/dev/r2", { a: "$var:u/dev/none" }, 400, "$var:u/dev/none leads nowhere"],
+      ["u/dev/r3", { a: "$res:u/dev/none" }, 400, "$res:u/dev/none leads nowhere"],
+      ["u/dev/r4", { a: { b: "$res:u/dev/r4" } }, 400, "in a circle: u/dev/r4 → u/dev/r4"],
+      ["u/dev/r5", ["$res:u/dev/r6"], 400, "$res:u/dev/r6 leads nowhere"],
+      ["u/dev/r6", ["$res:u/dev/r5"], 400, "in a circle: u/dev/r6 → u/dev/r5 → u/dev/r6"],
+      ["u/dev/r7", new Array(1001).fill("$var:u/dev/plain"), 400, "more than 1000 references"],
+    ];
+    for (const [path, value, status, says] of cases) {
+      await expectOk(create(path, value));
+      const answer = await interpolated(path);
+      expect([path, answer.status, answer.text]).toEqual([path, status, expect.stringContaining(says)]);
+    }
+    expect((await interpolated("u/dev2/none")).status).toBe(404);
+  });
+
+  test("are followed so far and not without end", async () => {
+    for (let n = 1; n <= 21; n++) await expectOk(create(`u/dev/chain${n}`, [`$res:u/dev/chain${n + 1}`]));
+    await expectOk(create("u/dev/chain22", "end"));
+    expect((await interpolated("u/dev/chain3")).text).toContain("end");
+    expect((await interpolated("u/dev/chain1")).text).toContain("more than 20 resources");
+    // Each holds the next one ten times: a thousand million in all.
+    for (let n = 1; n <= 9; n++)
+      await expectOk(create(`u/dev/bomb${n}`, Array(10).fill(`$res:u/dev/bomb${n + 1}`)));
+    await expectOk(create("u/dev/bomb10", "boom"));
+    expect((await interpolated("u/dev/bomb1")).text).toContain("more than 1000 references");
+    const deep = (inner: string) => JSON.parse(`${"[".repeat(400)}"${inner}"${"]".repeat(400)}`);
+    await expectOk(create("u/dev/deep1", deep("$res:u/dev/deep2")));
+    await expectOk(create("u/dev/deep2", deep("$res:u/dev/deep3")));
+    await expectOk(create("u/dev/deep3", deep("$res:u/dev/chain22")));
+    expect((await interpolated("u/dev/deep3")).text).toBe(JSON.stringify(deep("end")));
+    const content = "export const main = (x: unknown) => 1";
+    await deploy(as.dev!, "acme", "u/dev/takes", content);
+    const run = async (x: string) =>
+      (await as.dev!("POST", "/w/acme/jobs/run_wait_result/p/u/dev/takes", { x })).text;
+    expect(await run("$res:u/dev/deep3")).toBe("1");
+    expect(await run("$res:u/dev/deep1")).toContain("nested deeper than the 500 levels");
+  });
+
+  test("to secrets are followed for operators only in their jobs", async () => {
+    await variable("g/all/hidden", "for jobs", true, as.admin);
+    await expectOk(create("g/all/uses", { key: "$var:g/all/hidden" }, {}, as.admin));
+    expect((await interpolated("g/all/uses", "", as.ops)).status).toBe(403);
+    const reads = `export async function main() {
+      const url = process.env.BASE_INTERNAL_URL + "/api/w/acme/resources/get_value_interpolated/g/all/uses";
+      return (await fetch(url, { headers: { authorization: "Bearer " + process.env.WM_TOKEN } })).json();
+    }`;
+    await deploy(as.admin!, "acme", "g/all/reads_resource", reads);
+    const run = await as.ops!("POST", "/w/acme/jobs/run_wait_result/p/g/all/reads_resource", {});
+    expect(run.json()).toEqual({ key: "for jobs" });
+  });
+
+  test("are within what a restricted token may read", async () => {
+    const token = async (scopes: string[]) =>
+      server.as((await expectOk(as.dev!("POST", "/users/tokens/create", { scopes }))).text);
+    const resourcesOnly = await token(["resources:read"]);
+    expect((await interpolated("u/dev/inner", "", resourcesOnly)).text).toContain("variables:read");
+    expect((await interpolated("u/dev/alone", "", await token(["resources:read:u/dev/alone"]))).status).toBe(
+      403,
+    );
+    const both = await token(["resources:read:u/dev/*", "variables:read"]);
+    expect((await interpolated("u/dev/alone", "", both)).status).toBe(200);
+  });
+
+  test("to facts of a job need the job, which the caller must see", async () => {
+    const value = { job: "$WM_JOB_ID", path: ["$WM_JOB_PATH"], token: "$WM_TOKEN", none: "$WM_NONE" };
+    await expectOk(create("g/all/facts", value));
+    expect((await interpolated("g/all/facts")).json()).toEqual(value);
+    await deploy(as.dev!, "acme", "u/dev/job", "export const main = () => 1");
+    const id = (await expectOk(as.dev!("POST", "/w/acme/jobs/run/p/u/dev/job", {}))).text;
+    expect((await interpolated("g/all/facts", `?job_id=${id}`)).json()).toEqual({
+      job: id,
+      path: ["u/dev/job"],
+      token: devToken,
+      none: "$WM_NONE",
+    });
+    expect((await interpolated("g/all/facts", `?job_id=${id}`, as.dev2)).status).toBe(404);
+    expect((await interpolated("g/all/facts", "?job_id=1")).status).toBe(400);
+  });
+});
+
+describe("a resource type", () => {
+  const types = (call: string, ask = as.dev!) => ask("GET", `${w}/type/${call}`);
+  const schema = { type: "object", properties: { a: { type: "string" } } };
+
+  test("is made, changed by its maker or an admin, and deleted", async () => {
+    const made = await as.dev!("POST", `${w}/type/create`, {
+      name: "c_thing",
+      schema,
+      description: "A thing",
+    });
+    expect([made.status, made.text]).toEqual([201, "resource type c_thing created"]);
+    const record = {
+      workspace_id: "acme",
+      name: "c_thing",
+      schema,
+      description: "A thing",
+      format_extension: null,
+      is_fileset: false,
+      created_by: "dev",
+      edited_at: expect.any(String),
+    };
+    expect((await types("get/c_thing")).json()).toEqual(record);
+    expect((await types("exists/c_thing")).json()).toBe(true);
+    expect((await types("list")).json()).toContainEqual(record);
+    expect((await types("listnames")).json()).toContain("c_thing");
+    expect((await as.dev!("POST", `${w}/type/create`, { name: "c_thing" })).status).toBe(400);
+    expect((await as.dev!("POST", `${w}/type/create`, { name: "no/name" })).status).toBe(400);
+    const change = (ask: Ask, body: object) => ask("POST", `${w}/type/update/c_thing`, body);
+    expect((await change(as.dev2!, { description: "mine" })).status).toBe(403);
+    await expectOk(change(as.admin!, { description: "Another" }));
+    expect((await types("get/c_thing")).json()).toEqual({ ...record, description: "Another" });
+    expect((await as.dev2!("DELETE", `${w}/type/delete/c_thing`)).status).toBe(403);
+    await expectOk(as.dev!("DELETE", `${w}/type/delete/c_thing`));
+    expect((await types("get/c_thing")).status).toBe(404);
+    expect((await types("exists/c_thing")).json()).toBe(false);
+    expect((await as.dev!("DELETE", `${w}/type/delete/c_thing`)).status).toBe(404);
+    expect((await change(as.dev!, {})).status).toBe(404);
+  });
+
+  test("is there from the start for the usual services, and a workspace may have its own instead", async () => {
+    const names = (await types("listnames")).json();
+    for (const name of ["postgresql", "mysql", "s3", "smtp"]) expect(names).toContain(name);
+    expect((await types("get/postgresql")).json()).toMatchObject({
+      workspace_id: "admins",
+      schema: { properties: { host: { type: "string" } } },
+    });
+    await expectOk(as.dev!("POST", `${w}/type/update/smtp`, { schema }));
+    expect((await types("get/smtp")).json()).toMatchObject({ workspace_id: "acme", schema });
+    expect((await types("list")).json().filter(({ name }: any) => name === "smtp")).toHaveLength(1);
+    await expectOk(as.dev!("DELETE", `${w}/type/delete/smtp`));
+    expect((await types("get/smtp")).json().workspace_id).toBe("admins");
+    expect((await as.admin!("DELETE", `${w}/type/delete/smtp`)).status).toBe(404);
+  });
+
+  test("of the workspace admins is seen by all, and lets files be named", async () => {
+    const shared = "/w/admins/resources/type";
+    const body = { name: "ini", schema, format_extension: "ini" };
+    await expectOk(as.root!("POST", `${shared}/create`, body));
+    expect((await types("get/ini")).json()).toMatchObject({
+      workspace_id: "admins",
+      format_extension: "ini",
+    });
+    const extensions = (await as.dev!("GET", `${w}/file_resource_type_to_file_ext_map`)).json();
+    expect(extensions).toEqual({ ini: "ini" });
+    expect((await as.dev!("POST", `${shared}/update/ini`, {})).status).toBe(401);
+    expect((await as.ops!("POST", `${w}/type/create`, { name: "c_ops" })).status).toBe(403);
+  });
+});
+
+describe("a value that differs from its type", () => {
+  const fits = { host: "db", dbname: "main", port: 5432 };
+  const cases: [what: string, type: string, value: unknown, warning: string[]][] = [
+    ["fits", "postgresql", fits, []],
+    ["misses a field", "postgresql", { host: "db" }, ["does not match resource type postgresql", "'dbname'"]],
+    ["has a text for a number", "postgresql", { ...fits, port: "x" }, ["/port must be integer"]],
+    ["has none of the choices", "postgresql", { ...fits, sslmode: "maybe" }, ["/sslmode", '"verify-full"']],
+    ["is no object", "postgresql", "postgres://db", ["the value must be object"]],
+    ["refers", "postgresql", { ...fits, port: "$var:u/dev/port" }, []],
+    ["is a reference", "postgresql", "$res:u/dev/other", []],
+    ["has a type nobody knows", "nobodys", {}, ["resource type nobodys is not known"]],
+    ["is a state", "state", 5, []],
+  ];
+  test.each(cases)("is stored with a warning: one that %s", async (_, resource_type, value, warnings) => {
+    const path = `u/dev/checked_${Bun.randomUUIDv7()}`;
+    const answer = await expectOk(as.dev!("POST", `${w}/create`, { path, value, resource_type }));
+    const [, ...lines] = answer.text.split("\n");
+    expect(lines.length).toBe(warnings.length > 0 ? 1 : 0);
+    for (const warning of warnings) expect(lines[0]).toContain(warning);
+    const again = await expectOk(as.dev!("POST", `${w}/update_value/${path}`, { value }));
+    expect(again.text.split("\n").slice(1)).toEqual(lines);
+    expect((await as.dev!("GET", `${w}/get_value/${path}`)).json()).toEqual(value);
+  });
+
+  test("is not looked for at any price, and a schema that is none is told", async () => {
+    const twice = (name: string) => ({ allOf: [{ $ref: `#/$defs/${name}` }, { $ref: `#/$defs/${name}` }] });
+    const $defs = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`d${at}`, twice(`d${at + 1}`)]));
+    const schemas: [name: string, schema: unknown, value: unknown, warned: boolean][] = [
+      ["slow_pattern", { type: "string", pattern: "^(a+)+$" }, `${"a".repeat(60)}!`, false],
+      ["exploding", { $defs: { ...$defs, d40: { type: "string" } }, ...twice("d0") }, 1, false],
+      ["endless", { $ref: "#" }, 1, false],
+      ["wrong", { type: "nonsense" }, 1, true],
+      ["no_schema", "text", 1, true],
+    ];
+    for (const [name, schema, value, warned] of schemas) {
+      const made = await expectOk(as.dev!("POST", `${w}/type/create`, { name, schema }));
+      expect([name, made.text.includes("warning: its schema is no JSON Schema")]).toEqual([name, warned]);
+      const answer = await expectOk(
+        as.dev!("POST", `${w}/create`, { path: `u/dev/${name}`, value, resource_type: name }),
+      );
+      expect([name, answer.text.includes("warning")]).toEqual([name, false]);
+    }
+  });
+});
+
+test("what is done to resources and types is in the audit", async () => {
+  const rows = (await as.admin!("GET", "/w/acme/audit/list?per_page=1000")).json();
+  const seen = new Set(rows.map(({ operation, action_kind }: any) => `${operation} ${action_kind}`));
+  for (const row of [
+    "resources.create Create",
+    "resources.update Update",
+    "resources.delete Delete",
+    "resource_types.create Create",
+    "resource_types.update Update",
+    "resource_types.delete Delete",
+  ])
+    expect(seen).toContain(row);
+});

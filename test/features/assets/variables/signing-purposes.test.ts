@@ -1,0 +1,22 @@
+/** What is signed for one purpose says nothing elsewhere. */
+import { expect, test } from "bun:test";
+import { type SigningPurpose, workspaceHmac } from "../../../../src/features/tenancy/workspaces/secrets.ts";
+import { expectOk, startTestServer } from "../../../support/harness.ts";
+
+test("each purpose and workspace has a key of its own, which ends with the workspace's", async () => {
+  await using test = await startTestServer();
+  const { ask } = await test.workspace();
+  await test.workspace("other");
+  const purposes: SigningPurpose[] = ["approval", "stored file", "public app"];
+  const made = async (workspace: string) =>
+    Promise.all(
+      purposes.map(async (purpose) =>
+        (await workspaceHmac(test.server.app, workspace, purpose, ["x"])).toString("hex"),
+      ),
+    );
+  const all = [...(await made("acme")), ...(await made("other"))];
+  const again = await made("acme");
+  expect(again).toEqual(all.slice(0, 3));
+  await expectOk(ask("POST", "/w/acme/workspaces/encryption_key", { new_key: "k".repeat(64) }));
+  expect(new Set([...all, ...(await made("acme"))]).size).toBe(9);
+});

@@ -1,0 +1,309 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
+import { readStored } from "../../../support/stored.ts";
+
+let server: TestServer;
+/** Who calls, by role: all are of workspace acme. */
+const as: Record<string, Ask> = {};
+
+beforeAll(async () => {
+  server = await startTestServer();
+  as.admin = (await server.workspace()).ask;
+  as.dev = (await server.member("acme", "dev")).ask;
+  // A name that begins with another one.
+  as.dev2 = (await server.member("acme", "dev2")).ask;
+  as.ops = (await server.member("acme", "ops", "operator")).ask;
+});
+afterAll(() => server.stop());
+
+const w = "/w/acme/variables";
+const create = (path: string, more: object = {}, ask = as.dev!) =>
+  ask("POST", `${w}/create`, { path, value: "plain text", is_secret: false, description: "", ...more });
+const get = async (path: string, query = "", ask = as.dev!) =>
+  (await expectOk(ask("GET", `${w}/get/${path}${query}`))).json();
+const value = async (path: string) => (await as.dev!("GET", `${w}/get_value/${path}`)).json();
+const update = (path: string, body: object, query = "") =>
+  as.dev!("POST", `${w}/update/${path}${query}`, body);
+
+describe("a variable", () => {
+  test("is made, read, asked for, listed and deleted", async () => {
+    const answer = await create("u/dev/first", { description: "what for", value: "ünï" });
+    expect([answer.status, answer.text]).toEqual([201, "variable u/dev/first created"]);
+    const record = {
+      workspace_id: "acme",
+      path: "u/dev/first",
+      value: "ünï",
+      is_secret: false,
+      description: "what for",
+      account: null,
+      is_oauth: false,
+      expires_at: null,
+      extra_perms: {},
+      is_linked: false,
+      is_refreshed: false,
+      is_expired: false,
+    };
+    expect(await get("u/dev/first")).toEqual(record);
+    expect((await as.dev!("GET", `${w}/list?path_start=u/dev/fi`)).json()).toEqual([record]);
+    expect((await as.dev!("GET", `${w}/list?path_start=u/dev/fi&page=2`)).json()).toEqual([]);
+    expect(await value("u/dev/first")).toBe("ünï");
+    const exists = async () => (await as.dev!("GET", `${w}/exists/u/dev/first`)).json();
+    expect(await exists()).toBe(true);
+    expect((await create("u/dev/first")).text).toContain("u/dev/first already");
+    expect((await as.dev!("DELETE", `${w}/delete/u/dev/first`)).status).toBe(200);
+    expect(await exists()).toBe(false);
+    for (const operation of ["get", "get_value"])
+      expect((await as.dev!("GET", `${w}/${operation}/u/dev/first`)).status).toBe(404);
+    expect((await as.dev!("DELETE", `${w}/delete/u/dev/first`)).status).toBe(404);
+  });
+
+  test("is gone after its date, and its path is free", async () => {
+    await using own = await startTestServer();
+    const { ask } = await own.workspace();
+    const body = { path: "u/admin/short", value: "old", is_secret: true, description: "" };
+    const expires_at = new Date(Date.now() + 3_600_000).toISOString();
+    await expectOk(ask("POST", `${w}/create`, { ...body, expires_at }));
+    await expectOk(ask("POST", `${w}/create`, { ...body, path: "u/admin/short2", expires_at }));
+    await expectOk(ask("POST", `${w}/create`, { ...body, path: "u/admin/kept", value: "new" }));
+    expect((await ask("GET", `${w}/get/u/admin/short`)).json().expires_at).toBe(expires_at);
+    Object.assign(own.server.app, { clock: () => new Date(Date.now() + 3_601_000) });
+    expect((await ask("GET", `${w}/get/u/admin/short`)).status).toBe(404);
+    expect((await ask("GET", `${w}/exists/u/admin/short`)).json()).toBe(false);
+    expect((await ask("GET", `${w}/list`)).json()).toHaveLength(1);
+    await expectOk(ask("POST", `${w}/update/u/admin/kept`, { path: "u/admin/short" }));
+    expect((await ask("GET", `${w}/get_value/u/admin/short`)).json()).toBe("new");
+    await expectOk(ask("POST", `${w}/create`, { ...body, path: "u/admin/short2", value: "again" }));
+    expect((await ask("GET", `${w}/get_value/u/admin/short2`)).json()).toBe("again");
+  });
+});
+
+test("a path may begin with a slash, in a body and in a URL, as some clients write it", async () => {
+  const made = await expectOk(create("/u/dev/slashed", { value: "one" }));
+  expect(made.text).toBe("variable u/dev/slashed created");
+  await expectOk(as.dev!("POST", `${w}/update//u/dev/slashed`, { value: "two" }));
+  for (const [call, found] of [
+    ["get_value//u/dev/slashed", "two"],
+    ["exists//u/dev/slashed", true],
+    ["exists//u/dev/not_there", false],
+  ] as const) {
+    expect((await expectOk(as.dev!("GET", `${w}/${call}`))).json()).toBe(found);
+  }
+  // Rights and errors are those of the same call without it; a slash elsewhere is no part of any path.
+  expect((await as.dev2!("GET", `${w}/get//u/dev/slashed`)).status).toBe(404);
+  expect((await as.dev!("PUT", `${w}/get//u/dev/slashed`)).status).toBe(405);
+  expect((await as.dev!("GET", `${w}//get/u/dev/slashed`)).status).toBe(404);
+  await expectOk(as.dev!("DELETE", `${w}/delete//u/dev/slashed`));
+  expect(await value("u/dev/slashed").catch(() => "gone")).toBe("gone");
+});
+
+describe("a secret", () => {
+  test("is told only to who reads it: no list, file, row or log has it in plain", async () => {
+    const logged: unknown[] = [];
+    const take = (...parts: unknown[]) => logged.push(parts);
+    const { log } = server.server.app;
+    Object.assign(server.server.app, { log: { debug: take, info: take, warn: take, error: take } });
+    const first = "open-sesame-one";
+    const second = "open-sesame-two";
+    await expectOk(create("u/dev/secret", { value: first, is_secret: true }));
+    expect(await value("u/dev/secret")).toBe(first);
+    expect((await get("u/dev/secret")).value).toBe(first);
+    expect((await get("u/dev/secret", "?decrypt_secret=false")).value).toBeNull();
+    await expectOk(update("u/dev/secret", { value: second }));
+    expect((await create("u/dev/secret", { value: first, is_secret: true })).status).toBe(400);
+    expect((await update("u/dev/no", { value: first })).status).toBe(404);
+    const answers = [
+      await as.dev!("GET", `${w}/list`),
+      await as.admin!("GET", "/w/acme/audit/list"),
+      await as.dev!("GET", `${w}/get/u/dev/secret?decrypt_secret=false&include_encrypted=true`),
+    ].map(({ text }) => text);
+    const everything = [...answers, await readStored(server), JSON.stringify(logged)].join("\n");
+    Object.assign(server.server.app, { log });
+    expect(everything).toContain("u/dev/secret");
+    for (const secret of [first, second, Buffer.from(first).toString("base64")])
+      expect(everything).not.toContain(secret);
+  });
+
+  test("is sealed anew each time; what is sealed travels within its workspace, not beyond", async () => {
+    const sealed = async () => (await expectOk(as.dev!("POST", `${w}/encrypt`, '"same"'))).text;
+    const [one, two] = [await sealed(), await sealed()];
+    expect(one).not.toBe(two);
+    await expectOk(
+      as.dev!("POST", `${w}/create?already_encrypted=true`, {
+        path: "u/dev/moved",
+        value: one,
+        is_secret: true,
+        description: "",
+      }),
+    );
+    expect(await value("u/dev/moved")).toBe("same");
+    const shown = await get("u/dev/moved", "?decrypt_secret=false&include_encrypted=true");
+    expect(shown.value).toBe(one);
+    expect((await update("u/dev/moved", { value: two }, "?already_encrypted=true")).status).toBe(200);
+    expect(await value("u/dev/moved")).toBe("same");
+    const beyond = { id: "beyond", name: "Beyond", owner: "admin_acme@example.org" };
+    await expectOk(server.operator("POST", "/workspaces/create", beyond));
+    const foreign = (await as.admin!("POST", "/w/beyond/variables/encrypt", '"same"')).text;
+    const changed = `${one.slice(0, -6)}${one.at(-6) === "A" ? "B" : "A"}${one.slice(-5)}`;
+    for (const bad of [foreign, changed, "same", ""]) {
+      await expectOk(update("u/dev/moved", { value: bad }, "?already_encrypted=true"));
+      const unread = await as.dev!("GET", `${w}/get_value/u/dev/moved`);
+      expect([unread.status, unread.text]).toEqual([
+        400,
+        expect.stringContaining("u/dev/moved cannot be read: it was encrypted elsewhere"),
+      ]);
+      const kept = await get("u/dev/moved", "?decrypt_secret=false&include_encrypted=true");
+      expect(kept.value).toBe(bad);
+    }
+  });
+});
+
+test.each([
+  [{}, {}],
+  [{ description: "new" }, { description: "new" }],
+  [{ description: "" }, { description: "" }],
+  [{ value: "new" }, { value: "new" }],
+  [{ value: "" }, { value: "" }],
+  [
+    { is_secret: false, value: "new" },
+    { is_secret: false, value: "new" },
+  ],
+  [{ path: null, value: null, is_secret: null, description: null }, {}],
+])("an update with %j keeps the rest, of a secret and of a plain one", async (body, change) => {
+  for (const is_secret of [true, false]) {
+    const path = `u/dev/kept_${Bun.randomUUIDv7()}`;
+    await expectOk(create(path, { is_secret, value: "before", description: "before" }));
+    const before = await get(path);
+    await expectOk(update(path, body));
+    expect(await get(path)).toEqual({ ...before, ...change });
+  }
+});
+
+test("secrecy changes both ways: a plain value is sealed, a sealed one is never shown instead of a new one", async () => {
+  await expectOk(create("u/dev/turns", { value: "turned" }));
+  await expectOk(update("u/dev/turns", { is_secret: true }));
+  expect((await get("u/dev/turns", "?decrypt_secret=false")).value).toBeNull();
+  expect(await value("u/dev/turns")).toBe("turned");
+  const refused = await update("u/dev/turns", { is_secret: false });
+  expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("`value`")]);
+  expect((await get("u/dev/turns")).is_secret).toBe(true);
+});
+
+test("renaming moves a variable with its value, never over another one nor out of reach", async () => {
+  await expectOk(create("u/dev/name", { value: "moving", is_secret: true }));
+  await expectOk(create("u/dev/taken"));
+  expect((await update("u/dev/name", { path: "u/dev/taken" })).status).toBe(400);
+  expect((await update("u/dev/name", { path: "u/dev2/name" })).status).toBe(403);
+  expect((await update("u/dev/name", { path: "no path" })).status).toBe(400);
+  expect((await update("u/dev/name", { path: "u/dev/renamed" })).text).toContain("u/dev/renamed");
+  expect((await as.dev!("GET", `${w}/get/u/dev/name`)).status).toBe(404);
+  expect(await value("u/dev/renamed")).toBe("moving");
+});
+
+test("who reads and who writes: owners, groups, admins; operators read secrets through jobs alone", async () => {
+  const secret = { is_secret: true, value: "hidden" };
+  for (const path of ["u/dev2/own", "g/all/shared"]) await expectOk(create(path, secret, as.dev2));
+  const cases: [who: string, path: string, read: number, write: number][] = [
+    ["dev2", "u/dev2/own", 200, 200],
+    ["admin", "u/dev2/own", 200, 200],
+    ["dev", "u/dev2/own", 404, 404],
+    ["ops", "u/dev2/own", 404, 403],
+    ["dev", "g/all/shared", 200, 200],
+    ["ops", "g/all/shared", 403, 403],
+  ];
+  for (const [who, path, read, write] of cases) {
+    const answers = [
+      await as[who]!("GET", `${w}/get/${path}`),
+      await as[who]!("GET", `${w}/get_value/${path}`),
+      await as[who]!("POST", `${w}/update/${path}`, { description: who }),
+    ];
+    expect([who, path, ...answers.map(({ status }) => status)]).toEqual([who, path, read, read, write]);
+    const listed = (await as[who]!("GET", `${w}/list?path_start=${path}`)).json();
+    expect([who, path, listed.length]).toEqual([who, path, read === 404 ? 0 : 1]);
+  }
+  const [shown] = (await as.dev!("GET", `${w}/list?path_start=g/all/shared`)).json();
+  expect([shown.is_secret, shown.value]).toEqual([true, null]);
+  expect((await as.dev!("DELETE", `${w}/delete/u/dev2/own`)).status).toBe(404);
+  expect((await as.ops!("GET", `${w}/get/g/all/shared?decrypt_secret=false`)).status).toBe(200);
+  const reads = `export async function main() {
+    const url = process.env.BASE_INTERNAL_URL + "/api/w/acme/variables/get_value/g/all/shared";
+    return (await fetch(url, { headers: { authorization: "Bearer " + process.env.WM_TOKEN } })).json();
+  }`;
+  await deploy(as.dev!, "acme", "g/all/reads", reads);
+  const run = await as.ops!("POST", "/w/acme/jobs/run_wait_result/p/g/all/reads", {});
+  expect(run.json()).toBe("hidden");
+});
+
+test.each([
+  ["no path", { path: undefined }, "`path`"],
+  ["a path of two parts", { path: "u/dev" }, '"u/dev" is not a path'],
+  ["a path that climbs", { path: "u/dev/../x" }, "is not a path"],
+  ["a value that is a number", { value: 1 }, "`value`"],
+  ["no value", { value: undefined }, "`value`"],
+  ["is_secret as text", { is_secret: "true" }, "`is_secret`"],
+  ["a description that is null", { description: null }, "`description`"],
+  ["an account that is text", { account: "1" }, "`account`"],
+  ["a date that is none", { expires_at: "soon" }, "`expires_at`"],
+])("a variable with %s is refused and says why", async (_, change, message) => {
+  const answer = await create("u/dev/bad", change);
+  expect(answer.status).toBe(400);
+  expect(answer.text).toContain(message);
+});
+
+test("the contextual variables are listed with what a job of the caller is given", async () => {
+  const listed: { name: string; value: string; description: string; is_custom: boolean }[] = (
+    await expectOk(as.dev!("GET", `${w}/list_contextual`))
+  ).json();
+  await deploy(as.dev!, "acme", "u/dev/example", "export const main = () => process.env");
+  const given = (await expectOk(as.dev!("POST", "/w/acme/jobs/run_wait_result/p/u/dev/example", {}))).json();
+  const names = listed.map(({ name }) => name);
+  expect(names.toSorted()).toEqual(
+    Object.keys(given)
+      .filter((name) => name.startsWith("WM_"))
+      .toSorted(),
+  );
+  const same = [
+    "WM_WORKSPACE",
+    "WM_EMAIL",
+    "WM_USERNAME",
+    "WM_BASE_URL",
+    "WM_JOB_PATH",
+    "WM_PERMISSIONED_AS",
+    "WM_STATE_PATH",
+    "WM_FLOW_PATH",
+  ];
+  for (const { name, value, description, is_custom } of listed) {
+    expect([name, is_custom, description !== ""]).toEqual([name, false, true]);
+    if (same.includes(name)) expect([name, value]).toEqual([name, given[name]]);
+  }
+  expect(given.WM_USERNAME).toBe("dev");
+});
+
+test("a variable says whether a resource stands beside it", async () => {
+  await expectOk(create("u/dev/beside"));
+  expect(await get("u/dev/beside")).toMatchObject({
+    is_linked: false,
+    is_refreshed: false,
+    is_expired: false,
+  });
+  const body = { path: "u/dev/beside", value: {}, resource_type: "any" };
+  await expectOk(as.dev!("POST", "/w/acme/resources/create", body));
+  expect(await get("u/dev/beside")).toMatchObject({ is_linked: true });
+  const [listed] = (await as.dev!("GET", `${w}/list?path_start=u/dev/beside`)).json();
+  expect(listed.is_linked).toBe(true);
+});
+
+test("the character NUL is kept or refused, as the database can, and never a failure", async () => {
+  const answer = await create("u/dev/nul", { value: "a\u0000b" });
+  if (answer.status === 201) expect(await value("u/dev/nul")).toBe("a\u0000b");
+  else expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("NUL")]);
+});
+
+test.each([
+  ["/list?per_page=0", "`per_page`"],
+  ["/list?per_page=many", "`per_page`"],
+  ["/list?page=-1", "`page`"],
+  ["/get/u/dev/bad?decrypt_secret=maybe", "`decrypt_secret`"],
+])("the query %s is refused and says why", async (path, message) => {
+  const answer = await as.dev!("GET", `${w}${path}`);
+  expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(message)]);
+});

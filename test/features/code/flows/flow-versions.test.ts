@@ -1,0 +1,158 @@
+/** Which version of a flow stands for its path when it is run, and drafts, which never do. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  deployedFlowByPath,
+  deployedFlowByVersion,
+  flowValueOf,
+} from "../../../../src/features/code/flows/versions.ts";
+import { newJobId } from "../../../../src/lib/text/ids.ts";
+import { insertJob } from "../../../../src/platform/queue/job-store.ts";
+import {
+  type Answer,
+  type Ask,
+  expectOk,
+  startTestServer,
+  type TestServer,
+} from "../../../support/harness.ts";
+
+let server: TestServer;
+let ann: Ask;
+let bob: Ask;
+let viewer: Ask;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  await server.workspace();
+  ({ ask: ann } = await server.member("acme", "ann"));
+  ({ ask: bob } = await server.member("acme", "bob"));
+  ({ ask: viewer } = await server.member("acme", "viewer", "operator"));
+});
+afterAll(() => server.stop());
+
+const stepping = (content: string) => ({
+  modules: [{ id: "a", value: { type: "rawscript", language: "bun", content, input_transforms: {} } }],
+});
+const one = stepping("export const main = () => 1");
+const two = stepping("export const main = () => 2");
+const contentOf = (flow: any) => flow.value.modules[0].value.content;
+
+const at = (rest: string) => `/w/acme/flows/${rest}`;
+const make = (path: string, more: object = {}) =>
+  expectOk(ann("POST", at("create"), { path, summary: "", value: one, ...more }));
+const change = (path: string, more: object = {}) =>
+  ann("POST", at(`update/${path}`), { path, summary: "", value: two, ...more });
+const read = async (rest: string) => (await expectOk(ann("GET", at(rest)))).json();
+const told = (answer: Answer) => [answer.status, answer.headers.get("svc-error")];
+
+describe("a draft", () => {
+  const save = (path: string, value: unknown, ask = ann) =>
+    ask("POST", "/w/acme/drafts/create", { path, typ: "flow", value });
+
+  test("is kept beside a flow, replaced, deleted, and gone with the next deployment", async () => {
+    await make("u/ann/drafted");
+    expect((await read("get/draft/u/ann/drafted")).draft).toBeUndefined();
+    expect((await save("u/ann/drafted", { half: "made" })).status).toBe(201);
+    expect((await save("u/ann/drafted", { half: "done" })).status).toBe(201);
+    const whole = await read("get/draft/u/ann/drafted");
+    expect([whole.draft, contentOf(whole)]).toEqual([{ half: "done" }, contentOf({ value: one })]);
+    const remove = () => ann("DELETE", "/w/acme/drafts/delete/flow/u/ann/drafted");
+    expect((await remove()).status).toBe(200);
+    expect(told(await remove())).toEqual([404, "NotFound"]);
+    await expectOk(save("u/ann/drafted", 1));
+    await expectOk(change("u/ann/drafted"));
+    expect((await read("get/draft/u/ann/drafted")).draft).toBeUndefined();
+  });
+
+  test.each([undefined, null])("that is %p is refused", async (value) => {
+    const answer = await save("u/ann/nothing", value);
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("`value`: is missing")]);
+  });
+
+  test("is kept and deleted only by who may deploy there", async () => {
+    await make("u/ann/mine");
+    await expectOk(save("u/ann/mine", 1));
+    const remove = "/w/acme/drafts/delete/flow/u/ann/mine";
+    for (const ask of [bob, viewer]) {
+      expect(told(await save("u/ann/mine", 2, ask))).toEqual([403, "Forbidden"]);
+      expect(told(await ask("DELETE", remove))).toEqual([403, "Forbidden"]);
+    }
+    expect(told(await save("mine", 1))).toEqual([400, "BadRequest"]);
+    expect(told(await ann("DELETE", "/w/acme/drafts/delete/song/u/ann/mine"))).toEqual([400, "BadRequest"]);
+  });
+
+  test("may be all there is of a flow: unchecked, not to be run, and no version of what is deployed later", async () => {
+    const unfinished = { modules: [{ id: "a", value: { ...one.modules[0]!.value, content: "" } }] };
+    await make("u/ann/idea", { draft_only: true, value: unfinished });
+    await expectOk(change("u/ann/idea", { draft_only: true, value: unfinished }));
+    expect((await read("get/u/ann/idea")).draft_only).toBe(true);
+    await expect(run("u/ann/idea")).rejects.toThrow("flow u/ann/idea is a draft and cannot run");
+    await make("u/ann/idea");
+    expect((await read("get/u/ann/idea")).draft_only).toBe(false);
+    expect(await read("history/p/u/ann/idea")).toHaveLength(1);
+    const back = await change("u/ann/idea", { draft_only: true });
+    expect([back.status, back.text]).toEqual([400, expect.stringContaining("u/ann/idea is deployed")]);
+  });
+});
+
+const run = async (path: string) => deployedFlowByPath(server.server.app, "acme", path);
+const runVersion = async (version: number) => deployedFlowByVersion(server.server.app, "acme", version);
+
+test("what is run is what was deployed last: nothing stale is remembered", async () => {
+  await make("u/ann/fresh", { tag: "first", timeout: 5 });
+  const first = await run("u/ann/fresh");
+  expect(first).toMatchObject({ path: "u/ann/fresh", tag: "first", timeout_s: 5, priority: 0 });
+  expect(await run("u/ann/fresh")).toBe(first);
+  expect(await runVersion(first.version)).toMatchObject({ version: first.version, tag: "first" });
+
+  await expectOk(change("u/ann/fresh", { priority: 3 }));
+  const second = await run("u/ann/fresh");
+  expect(second).toMatchObject({ tag: "flow", priority: 3, timeout_s: undefined });
+  expect([second.version > first.version, contentOf(second)]).toEqual([true, contentOf({ value: two })]);
+  const pinned = await runVersion(first.version);
+  expect([pinned.tag, contentOf(pinned)]).toEqual(["flow", contentOf({ value: one })]);
+
+  await expectOk(change("u/ann/fresh", { path: "u/ann/fresher" }));
+  await expect(run("u/ann/fresh")).rejects.toThrow("flow u/ann/fresh in workspace acme");
+  expect((await runVersion(first.version)).path).toBe("u/ann/fresher");
+
+  await expectOk(ann("POST", at("archive/u/ann/fresher")));
+  const archived = "u/ann/fresher in workspace acme is archived";
+  await expect(run("u/ann/fresher")).rejects.toThrow(archived);
+  await expect(runVersion(first.version)).rejects.toThrow(archived);
+  await expectOk(ann("POST", at("archive/u/ann/fresher"), { archived: false }));
+  expect((await run("u/ann/fresher")).path).toBe("u/ann/fresher");
+
+  await expectOk(ann("DELETE", at("delete/u/ann/fresher")));
+  await expect(run("u/ann/fresher")).rejects.toThrow("flow u/ann/fresher in workspace acme");
+  await expect(runVersion(first.version)).rejects.toThrow(`flow version ${first.version}`);
+});
+
+test("a run that has begun keeps its steps when the flow is deleted", async () => {
+  const { app } = server.server;
+  await make("u/ann/leaves");
+  const { version_id } = await read("get/u/ann/leaves");
+  await expectOk(change("u/ann/leaves"));
+  await app.db.write((tx) =>
+    insertJob(tx, {
+      id: newJobId(),
+      workspace_id: "acme",
+      kind: "noop",
+      state: "queued",
+      created_by: "ann",
+      permissioned_as: "u/ann",
+      email: "ann@example.org",
+      created_at: new Date(),
+      scheduled_for: new Date("2999-01-01"),
+      tag: "flow",
+      args: "{}",
+      flow_version: version_id,
+    }),
+  );
+  await expectOk(ann("DELETE", at("delete/u/ann/leaves")));
+  const value = await flowValueOf(app, "acme", version_id);
+  expect(contentOf({ value })).toBe(contentOf({ value: one }));
+  expect(await flowValueOf(app, "acme", version_id)).toBe(value);
+  expect(told(await ann("GET", at(`get/v/${version_id}`)))).toEqual([404, "NotFound"]);
+  await make("u/ann/leaves");
+  expect(await read("history/p/u/ann/leaves")).toHaveLength(1);
+});

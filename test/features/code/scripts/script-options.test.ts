@@ -1,0 +1,435 @@
+/** What a script or a call may ask of its runs: limits, caching, traces, identity, repetition. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  type Ask,
+  deploy,
+  expectOk,
+  startTestServer,
+  type TestServer,
+  until,
+} from "../../../support/harness.ts";
+import { readStored } from "../../../support/stored.ts";
+
+let server: TestServer;
+let ask: Ask;
+let token: string;
+
+beforeAll(async () => {
+  server = await startTestServer({ workers: 4 });
+  ({ ask, token } = await server.workspace());
+  await expectOk(
+    server.operator("POST", "/settings/global/custom_tags", { value: ["$workspace-$args[size]", "other"] }),
+  );
+});
+afterAll(() => server.stop());
+
+const jobs = "/w/acme/jobs";
+const call = (path: string, args: unknown = {}, query = "", headers: Record<string, string> = {}) =>
+  ask("POST", `${jobs}/run_wait_result/p/${path}${query}`, args, headers);
+const start = async (path: string, args: unknown = {}, query = "", headers: Record<string, string> = {}) =>
+  (await expectOk(ask("POST", `${jobs}/run/p/${path}${query}`, args, headers))).text;
+const completed = (id: string): Promise<any> =>
+  until(async () => {
+    const answer = await ask("GET", `${jobs}_u/completed/get/${id}`);
+    return answer.status === 200 ? answer.json() : undefined;
+  }, `job ${id}`);
+const state = async (id: string) => (await ask("GET", `${jobs}_u/get/${id}`)).json();
+
+describe("run forms", () => {
+  test.each([
+    ["POST", `${jobs}/run/f/u/admin/nothing`],
+    ["POST", `${jobs}/run_wait_result/f/u/admin/nothing`],
+    ["GET", `${jobs}/run_wait_result/f/u/admin/nothing`],
+    ["POST", `${jobs}/run_and_stream/f/u/admin/nothing`],
+    ["POST", `${jobs}/run/fv/17`],
+    ["GET", `${jobs}/run_wait_result/fv/17`],
+    ["GET", `${jobs}/run_and_stream/fv/17`],
+    ["POST", `${jobs}/ai_sync/f/u/admin/nothing`],
+  ])("%s %s: there is no such flow", async (method, path) => {
+    const answer = await ask(method, path, method === "POST" ? {} : undefined);
+    expect([answer.status, answer.text]).toEqual([404, expect.stringMatching(/^Not found: flow /)]);
+  });
+
+  test("ai_sync answers as the synchronous call, and all_runnables names it", async () => {
+    await deploy(ask, "acme", "u/admin/listed", "export const main = (a: number) => a + 1", {
+      summary: "adds",
+      description: "one",
+    });
+    await deploy(ask, "acme", "u/admin/library", "export const helper = 1");
+    const runnables = (await ask("GET", "/users/all_runnables")).json();
+    const [listed] = runnables.filter((each: any) => each.path === "u/admin/listed");
+    expect(listed).toMatchObject({
+      workspace: "acme",
+      kind: "script",
+      summary: "adds",
+      description: "one",
+      endpoint_async: "/w/acme/jobs/run/p/u/admin/listed",
+      endpoint_sync: "/w/acme/jobs/run_wait_result/p/u/admin/listed",
+      endpoint_ai_sync: "/w/acme/jobs/ai_sync/p/u/admin/listed",
+      endpoint_openai_sync: "/w/acme/jobs/openai_sync/p/u/admin/listed",
+    });
+    expect(runnables.some((each: any) => each.path === "u/admin/library")).toBe(false);
+    expect((await ask("POST", listed.endpoint_ai_sync, { a: 2 })).json()).toBe(3);
+    expect((await ask("POST", listed.endpoint_openai_sync, { a: 2 })).json()).toBe(3);
+  });
+});
+
+describe("a cached result", () => {
+  const content = "let runs = 0; export const main = (a: number, b?: number) => [++runs, a, b]";
+
+  test("serves runs with the same arguments, in whatever order, until it expires", async () => {
+    await deploy(ask, "acme", "u/admin/cached", content, { cache_ttl: 600 });
+    expect((await call("u/admin/cached", { a: 1, b: 2 })).json()).toEqual([1, 1, 2]);
+    expect((await call("u/admin/cached", { b: 2, a: 1 })).json()).toEqual([1, 1, 2]);
+    expect((await call("u/admin/cached", { a: 2 })).json()).toEqual([2, 2, null]);
+    const id = await start("u/admin/cached", { a: 1, b: 2 });
+    const job = await completed(id);
+    expect([job.result, job.success]).toEqual([[1, 1, 2], true]);
+    expect(job.logs).toContain("taken from the cache");
+    const { app } = server.server;
+    const clock = app.clock;
+    Object.assign(app, { clock: () => new Date(Date.now() + 601_000) });
+    try {
+      expect((await call("u/admin/cached", { a: 1, b: 2 })).json()[0]).toBeGreaterThan(2);
+    } finally {
+      Object.assign(app, { clock });
+    }
+  });
+
+  test("is asked for by the call as well, and is nobody else's", async () => {
+    await deploy(ask, "acme", "u/admin/uncached", content, { extra_perms: {} });
+    expect((await call("u/admin/uncached", { a: 1 }, "?cache_ttl=60")).json()[0]).toBe(1);
+    expect((await call("u/admin/uncached", { a: 1 }, "?cache_ttl=60")).json()[0]).toBe(1);
+    expect((await call("u/admin/uncached", { a: 1 })).json()[0]).toBe(2);
+    const other = await server.member("acme", "cora", "admin");
+    const theirs = await other.ask("POST", `${jobs}/run_wait_result/p/u/admin/uncached?cache_ttl=60`, {
+      a: 1,
+    });
+    expect(theirs.status).toBe(200);
+    const job = (await other.ask("GET", `${jobs}/list?per_page=1`)).json()[0];
+    expect((await state(job.id)).logs).not.toContain("taken from the cache");
+  });
+
+  test("of a stream is the whole text", async () => {
+    const streaming = `export function* main(n: number) { for (let i = 0; i < n; i++) yield "c" + i + ";" }`;
+    await deploy(ask, "acme", "u/admin/cached_stream", streaming, { cache_ttl: 600 });
+    for (const _ of ["made", "cached"]) {
+      expect((await call("u/admin/cached_stream", { n: 2 })).json()).toBe("c0;c1;");
+    }
+  });
+
+  test("is not kept of a failure", async () => {
+    const failing =
+      "let runs = 0; export const main = () => { if (++runs === 1) throw new Error('once'); return runs }";
+    await deploy(ask, "acme", "u/admin/failing", failing, { cache_ttl: 600 });
+    expect((await call("u/admin/failing")).json().error.message).toBe("once");
+    expect((await call("u/admin/failing")).json()).toBe(2);
+    expect((await call("u/admin/failing")).json()).toBe(2);
+  });
+});
+
+describe("a concurrency limit", () => {
+  const busy = `export async function main(ms: number) {
+    const began = Date.now();
+    await Bun.sleep(ms);
+    return [began, Date.now()];
+  }`;
+
+  /** Most intervals that overlap anywhere. */
+  const overlap = (intervals: [number, number][]) =>
+    Math.max(...intervals.map(([at]) => intervals.filter(([from, to]) => from <= at && at < to).length));
+
+  test("lets no more run at once, loses none, and keeps their order", async () => {
+    await deploy(ask, "acme", "u/admin/limited", busy, { concurrent_limit: 2 });
+    const ids: string[] = [];
+    for (let index = 0; index < 8; index++) ids.push(await start("u/admin/limited", { ms: 60 }));
+    const ended = await Promise.all(ids.map(completed));
+    const intervals = ended.map((job) => job.result as [number, number]);
+    expect(overlap(intervals)).toBe(2);
+    const begins = intervals.map(([began]) => began);
+    // Two that run side by side may begin in either order.
+    for (const [index, began] of begins.slice(2).entries()) expect(began).toBeGreaterThan(begins[index]!);
+  });
+
+  test("holds for synchronous calls too", async () => {
+    await deploy(ask, "acme", "u/admin/single", busy, { concurrent_limit: 1 });
+    const answers = await Promise.all([1, 2, 3].map(() => call("u/admin/single", { ms: 30 })));
+    expect(overlap(answers.map((answer) => answer.json()))).toBe(1);
+  });
+
+  test("counts what began within the window", async () => {
+    await deploy(ask, "acme", "u/admin/windowed", busy, {
+      concurrent_limit: 2,
+      concurrency_time_window_s: 1,
+    });
+    const ids = [];
+    for (let index = 0; index < 4; index++) ids.push(await start("u/admin/windowed", { ms: 1 }));
+    const ended = await Promise.all(ids.map(completed));
+    const begins = ended.map((job) => Date.parse(job.started_at)).sort((a, b) => a - b);
+    expect(begins[2]! - begins[0]!).toBeGreaterThanOrEqual(1000);
+    expect(begins[3]! - begins[1]!).toBeGreaterThanOrEqual(1000);
+  });
+
+  test("is shared by what has the same key, and apart by its arguments", async () => {
+    const options = { concurrent_limit: 1, concurrency_key: "customer-$args[customer.id]" };
+    await deploy(ask, "acme", "u/admin/keyed", busy, options);
+    const a1 = await start("u/admin/keyed", { ms: 400, customer: { id: "a" } });
+    await until(async () => ((await state(a1)).running ? true : undefined));
+    const a2 = await start("u/admin/keyed", { ms: 1, customer: { id: "a" } });
+    const b1 = await start("u/admin/keyed", { ms: 1, customer: { id: "b" } });
+    await completed(b1);
+    expect((await state(a2)).running).toBe(false);
+    expect((await state(a1)).type).toBe("QueuedJob");
+    const [first, second] = [await completed(a1), await completed(a2)];
+    expect(second.result[0]).toBeGreaterThanOrEqual(first.result[1]);
+  });
+
+  test("moves on when a waiting job or a running one is canceled", async () => {
+    await deploy(ask, "acme", "u/admin/stuck", busy, { concurrent_limit: 1 });
+    const [running, waiting, last] = [
+      await start("u/admin/stuck", { ms: 60_000 }),
+      await start("u/admin/stuck", { ms: 1 }),
+      await start("u/admin/stuck", { ms: 1 }),
+    ];
+    await until(async () => ((await state(running!)).running ? true : undefined));
+    for (const id of [waiting, running]) await expectOk(ask("POST", `${jobs}_u/queue/cancel/${id}`, {}));
+    expect((await completed(last!)).success).toBe(true);
+    expect((await completed(waiting!)).canceled).toBe(true);
+  });
+
+  test("moves on when those that wait are canceled or removed in any number", async () => {
+    await deploy(ask, "acme", "u/admin/crowd", busy, { concurrent_limit: 1 });
+    const [running, last] = [await start("u/admin/crowd", { ms: 60_000 }), crypto.randomUUID()];
+    await until(async () => ((await state(running)).running ? true : undefined));
+    const waiting = await Promise.all(Array.from({ length: 24 }, () => start("u/admin/crowd", { ms: 1 })));
+    const blocked = async (id: string) => Date.parse((await state(id)).scheduled_for) > Date.now();
+    await until(async () => ((await Promise.all(waiting.map(blocked))).every(Boolean) ? true : undefined));
+    await start("u/admin/crowd", { ms: 1 }, `?job_id=${last}`);
+    const [selected, removed] = [waiting.slice(0, 20), waiting.slice(20)];
+    const answer = await expectOk(ask("POST", `${jobs}/queue/cancel_selection`, selected));
+    expect(answer.json().sort()).toEqual(selected.sort());
+    expect((await expectOk(ask("POST", `${jobs}/delete`, removed))).text).toBe("removed 4 jobs");
+    await expectOk(ask("POST", `${jobs}_u/queue/cancel/${running}`, {}));
+    expect((await completed(last)).success).toBe(true);
+  });
+
+  test("moves on when the next one is removed whose time was set", async () => {
+    const window = { concurrent_limit: 1, concurrency_time_window_s: 2 };
+    await deploy(ask, "acme", "u/admin/next", busy, window);
+    const [first, second, third] = [
+      await start("u/admin/next", { ms: 1 }),
+      await start("u/admin/next", { ms: 1 }),
+      await start("u/admin/next", { ms: 1 }),
+    ];
+    await completed(first!);
+    const due = async (id: string) => Date.parse((await state(id)).scheduled_for) - Date.now();
+    await until(async () => ((await due(third!)) > 60_000 ? true : undefined), "the third to wait");
+    await expectOk(ask("POST", `${jobs}/delete`, [second]));
+    expect((await completed(third!)).success).toBe(true);
+  });
+});
+
+describe("delete_after_use", () => {
+  const secret = "dwim-4711-quux";
+  const content = `export function main(text: string) {
+    console.log("log " + text);
+    return { said: text, wm_labels: [text] };
+  }`;
+
+  test("leaves nothing of a synchronous call: not in the API, not on disk", async () => {
+    await deploy(ask, "acme", "u/admin/traceless", content, { delete_after_use: true });
+    const answer = await call("u/admin/traceless", { text: secret });
+    expect(answer.json().said).toBe(secret);
+    const [{ id }] = (await ask("GET", `${jobs}/list?script_path_exact=u/admin/traceless`)).json();
+    const job = await completed(id);
+    expect(job).toMatchObject({ args: {}, result: {}, deleted: true, success: true });
+    expect(job.logs).toBe("##DELETED##");
+    expect((await ask("GET", `${jobs}_u/get_logs/${id}`)).text).toBe("##DELETED##");
+    expect(JSON.stringify(job)).not.toContain(secret);
+    expect(await readStored(server)).not.toContain(secret);
+  });
+
+  test("neither of a failure, nor of a call that was repeated with its key", async () => {
+    const throwing = `export function main(text: string) { console.log(text); throw new Error("bad " + text); }`;
+    await deploy(ask, "acme", "u/admin/traceless_fails", throwing, { delete_after_use: true });
+    const key = { "idempotency-key": "once-and-away" };
+    const first = await call("u/admin/traceless_fails", { text: secret }, "", key);
+    expect(first.json().error.message).toBe(`bad ${secret}`);
+    const again = await call("u/admin/traceless_fails", { text: secret }, "", key);
+    expect([again.status, again.headers.get("svc-error")]).toEqual([409, "Conflict"]);
+    expect(await readStored(server)).not.toContain(secret);
+  });
+
+  test("waits for a slot like any other", async () => {
+    const slow = "export async function main(n: number) { await Bun.sleep(30); return n }";
+    await deploy(ask, "acme", "u/admin/traceless_slow", slow, { delete_after_use: true });
+    const numbers = Array.from({ length: 20 }, (_, n) => n);
+    const answers = await Promise.all(numbers.map((n) => call("u/admin/traceless_slow", { n })));
+    expect(answers.map((answer) => answer.json())).toEqual(numbers);
+  });
+
+  test("keeps to a limit of concurrency: what cannot wait in the queue is told to come back", async () => {
+    const slow = "export async function main(ms: number) { await Bun.sleep(ms); return ms }";
+    const options = { delete_after_use: true, concurrent_limit: 1 };
+    await deploy(ask, "acme", "u/admin/traceless_limited", slow, options);
+    const first = call("u/admin/traceless_limited", { ms: 800 });
+    await until(async () => {
+      const [job] = (await ask("GET", `${jobs}/list?script_path_exact=u/admin/traceless_limited`)).json();
+      return job?.running ? true : undefined;
+    }, "the first call");
+    const second = await call("u/admin/traceless_limited", { ms: 1 });
+    expect([second.status, second.headers.get("svc-error")]).toEqual([503, "Unavailable"]);
+    expect((await first).json()).toBe(800);
+    expect((await call("u/admin/traceless_limited", { ms: 2 })).json()).toBe(2);
+  });
+
+  test("takes no effect on an asynchronous call", async () => {
+    const job = await completed(await start("u/admin/traceless", { text: "kept" }));
+    expect(job.result.said).toBe("kept");
+    expect(job.deleted).toBeFalsy();
+  });
+});
+
+describe("a script that restarts until it is canceled", () => {
+  test("goes on after success and failure, with its arguments, until all its runs are canceled", async () => {
+    const content = `export function main(n: number) { if (n % 2) throw new Error("odd"); return n }`;
+    await deploy(ask, "acme", "u/admin/perpetual", content, { restart_unless_cancelled: true });
+    const first = await start("u/admin/perpetual", { n: 3 });
+    expect((await completed(first)).success).toBe(false);
+    const next = await until(async () => {
+      const list = (await ask("GET", `${jobs}/list?script_path_exact=u/admin/perpetual`)).json();
+      return list.find((job: any) => job.type === "QueuedJob" && job.id !== first);
+    }, "the run that follows");
+    expect((await ask("GET", `${jobs}_u/get_args/${next.id}`)).json()).toEqual({ n: 3 });
+    expect(Date.parse(next.scheduled_for) - Date.parse((await completed(first)).started_at)).toBe(1000);
+    const canceled = await ask("POST", `${jobs}_u/queue/cancel_persistent/u/admin/perpetual`, {});
+    expect([canceled.status, canceled.text]).toEqual([200, ""]);
+    await completed(next.id);
+    const list = (await ask("GET", `${jobs}/list?script_path_exact=u/admin/perpetual`)).json();
+    expect(list.filter((job: any) => job.type === "QueuedJob")).toEqual([]);
+  });
+
+  test("goes on when a result comes from the cache", async () => {
+    const options = { restart_unless_cancelled: true, cache_ttl: 600 };
+    await deploy(ask, "acme", "u/admin/perpetual_cached", "export const main = () => 1", options);
+    await start("u/admin/perpetual_cached");
+    await until(async () => {
+      const path = `${jobs}/completed/list?script_path_exact=u/admin/perpetual_cached`;
+      return (await ask("GET", path)).json().length > 2 ? true : undefined;
+    }, "the third run");
+    await expectOk(ask("POST", `${jobs}_u/queue/cancel_persistent/u/admin/perpetual_cached`, {}));
+  });
+
+  test("stops when a newer version does not ask for it", async () => {
+    const content = "export async function main() { await Bun.sleep(300); return 1 }";
+    await deploy(ask, "acme", "u/admin/retired", content, { restart_unless_cancelled: true });
+    const id = await start("u/admin/retired");
+    await deploy(ask, "acme", "u/admin/retired", "export const main = () => 2");
+    await completed(id);
+    const list = (await ask("GET", `${jobs}/list?script_path_exact=u/admin/retired`)).json();
+    expect(list.map((job: any) => job.id)).toEqual([id]);
+  });
+});
+
+describe("on behalf of somebody", () => {
+  const content = "export const main = () => [process.env.WM_EMAIL, process.env.WM_PERMISSIONED_AS]";
+
+  test("a script runs as who deployed it so, and its caller may follow the job", async () => {
+    const owner = await server.member("acme", "olga");
+    const caller = await server.member("acme", "carl");
+    await deploy(owner.ask, "acme", "u/olga/acting", content, { on_behalf_of_email: "olga@example.org" });
+    const refused = await caller.ask("POST", `${jobs}/run_wait_result/p/u/olga/acting`, {});
+    expect(refused.status).toBe(404);
+    const answer = await ask("POST", `${jobs}/run_wait_result/p/u/olga/acting`, {});
+    expect(answer.json()).toEqual(["olga@example.org", "u/olga"]);
+    const [job] = (await ask("GET", `${jobs}/list?script_path_exact=u/olga/acting`)).json();
+    expect(job).toMatchObject({ created_by: "admin", permissioned_as: "u/olga", email: "olga@example.org" });
+  });
+
+  test("only an admin says so for others", async () => {
+    const dev = await server.member("acme", "dave");
+    const body = { path: "u/dave/acting", content, language: "bun", on_behalf_of_email: "olga@example.org" };
+    expect((await dev.ask("POST", "/w/acme/scripts/create", body)).status).toBe(403);
+    expect((await ask("POST", "/w/acme/scripts/create", body)).status).toBe(201);
+    const other = { ...body, path: "u/admin/acting", on_behalf_of_email: "nobody@example.org" };
+    await expectOk(ask("POST", "/w/acme/scripts/create", other));
+    const answer = await call("u/admin/acting");
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("nobody@example.org")]);
+  });
+});
+
+describe("an Idempotency-Key", () => {
+  const counting =
+    "let runs = 0; export async function main(ms = 0) { const n = ++runs; await Bun.sleep(ms); return n }";
+
+  test("makes a repeated call return the first job's uuid or result", async () => {
+    await deploy(ask, "acme", "u/admin/counting", counting);
+    const key = { "idempotency-key": '"5a6b-async"' };
+    const id = await start("u/admin/counting", { ms: 0 }, "", key);
+    expect(await start("u/admin/counting", { ms: 0 }, "", { "idempotency-key": "5a6b-async" })).toBe(id);
+    await completed(id);
+    expect(await start("u/admin/counting", { ms: 0 }, "", key)).toBe(id);
+    const sync = { "idempotency-key": "sync" };
+    const first = await call("u/admin/counting", { ms: 1 }, "", sync);
+    const again = await call("u/admin/counting", { ms: 1 }, "", sync);
+    expect([again.status, again.text]).toEqual([200, first.text]);
+    expect((await call("u/admin/counting", { ms: 1 })).json()).toBe(first.json() + 1);
+  });
+
+  test("starts one job when many calls come at once", async () => {
+    await deploy(ask, "acme", "u/admin/at_once", counting);
+    const key = { "idempotency-key": "stampede" };
+    const calls = Array.from({ length: 20 }, () => call("u/admin/at_once", { ms: 50 }, "", key));
+    expect((await Promise.all(calls)).map((answer) => answer.json())).toEqual(Array(20).fill(1));
+    const list = (await ask("GET", `${jobs}/list?script_path_exact=u/admin/at_once`)).json();
+    expect(list.length).toBe(1);
+  });
+
+  test("survives a caller that hangs up: the job goes on and the retry has its result", async () => {
+    await deploy(ask, "acme", "u/admin/hung_up", counting);
+    const controller = new AbortController();
+    const headers = {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      "idempotency-key": "hang-up",
+    };
+    const url = `${server.url}/api${jobs}/run_wait_result/p/u/admin/hung_up`;
+    const init = { method: "POST", headers, body: '{"ms":600}' };
+    const lost = fetch(url, { ...init, signal: controller.signal }).catch((error) => error.name);
+    await until(async () => {
+      const [job] = (await ask("GET", `${jobs}/list?script_path_exact=u/admin/hung_up`)).json();
+      return job?.running ? true : undefined;
+    }, "the job");
+    controller.abort();
+    expect(await lost).toBe("AbortError");
+    expect(await (await fetch(url, init)).json()).toBe(1);
+  });
+
+  test("belongs to its caller, and to one request", async () => {
+    await deploy(ask, "acme", "u/admin/owned", counting);
+    const key = { "idempotency-key": "mine" };
+    const id = await start("u/admin/owned", { ms: 1 }, "", key);
+    const other = await ask("POST", `${jobs}/run/p/u/admin/owned`, { ms: 2 }, key);
+    expect([other.status, other.headers.get("svc-error")]).toEqual([422, "IdempotencyKeyReused"]);
+    const somebody = await server.member("acme", "ivan", "admin");
+    const theirs = await somebody.ask("POST", `${jobs}/run/p/u/admin/owned`, { ms: 1 }, key);
+    expect([theirs.status, theirs.text === id]).toEqual([201, false]);
+  });
+
+  test.each([
+    ["empty", '""'],
+    ["too long", "x".repeat(256)],
+  ])("that is %s is refused", async (_, value) => {
+    const answer = await call("u/admin/owned", {}, "", { "idempotency-key": value });
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("Idempotency-Key")]);
+  });
+});
+
+describe("tags", () => {
+  test("name the workspace and arguments; the call's wins", async () => {
+    const content = "export const main = () => 1";
+    await deploy(ask, "acme", "u/admin/tagged", content, { tag: "$workspace-$args[size]" });
+    expect((await completed(await start("u/admin/tagged", { size: "xl" }))).tag).toBe("acme-xl");
+    expect((await completed(await start("u/admin/tagged", {}, "?tag=other"))).tag).toBe("other");
+  });
+});

@@ -1,0 +1,180 @@
+/** Drafts of scripts, their history, lists to search in, and their end. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  type Answer,
+  type Ask,
+  deploy,
+  expectOk,
+  startTestServer,
+  type TestServer,
+} from "../../../support/harness.ts";
+
+let server: TestServer;
+let admin: Ask;
+let ann: Ask;
+let annsToken: string;
+let bob: Ask;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  ({ ask: admin } = await server.workspace());
+  ({ ask: ann, token: annsToken } = await server.member("acme", "ann"));
+  ({ ask: bob } = await server.member("acme", "bob"));
+});
+afterAll(() => server.stop());
+
+const at = (rest: string) => `/w/acme/scripts/${rest}`;
+const saying = (text: string) => `export const main = () => ${JSON.stringify(text)}`;
+const make = (path: string, text = path, more: object = {}) => deploy(ann, "acme", path, saying(text), more);
+const read = async (rest: string, ask = ann) => (await expectOk(ask("GET", at(rest)))).json();
+const told = (answer: Answer) => [answer.status, answer.headers.get("svc-error")];
+const run = (path: string) => ann("POST", `/w/acme/jobs/run_wait_result/${path}`, {});
+
+describe("a draft beside a script", () => {
+  const save = (path: string, value: unknown) =>
+    expectOk(ann("POST", "/w/acme/drafts/create", { path, typ: "script", value }));
+
+  test("is read with it, marked in lists, and gone with the next deployment", async () => {
+    const parent_hash = await make("u/ann/drafted");
+    expect((await read("get/draft/u/ann/drafted")).draft).toBeUndefined();
+    await save("u/ann/drafted", { content: "half" });
+    const whole = await read("get/draft/u/ann/drafted");
+    expect([whole.hash, whole.draft]).toEqual([parent_hash, { content: "half" }]);
+    const listed = async () => (await read("list?path_exact=u/ann/drafted"))[0].has_draft;
+    expect(await listed()).toBe(true);
+    await make("u/ann/drafted", "again", { parent_hash });
+    expect((await read("get/draft/u/ann/drafted")).draft).toBeUndefined();
+    expect(await listed()).toBe(false);
+  });
+});
+
+describe("a script that is only a draft", () => {
+  const body = { path: "u/ann/only", content: "export const main = (", language: "bun", draft_only: true };
+
+  test("is kept half written, listed when asked for, runs nowhere, and gives way to a deployment", async () => {
+    const hash = (await expectOk(ann("POST", at("create"), body))).text;
+    expect((await read("get/p/u/ann/only")).draft_only).toBe(true);
+    const paths = async (query: string) => (await read(`list?${query}`)).map(({ path }: any) => path);
+    expect(await paths("")).not.toContain("u/ann/only");
+    expect(await paths("include_draft_only=true")).toContain("u/ann/only");
+    expect(await read("list_paths")).not.toContain("u/ann/only");
+    for (const target of ["p/u/ann/only", `h/${hash}`]) {
+      const answer = await run(target);
+      expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("never deployed")]);
+    }
+    await make("u/ann/only", "deployed");
+    expect(await read("history/p/u/ann/only")).toHaveLength(1);
+    expect((await run("p/u/ann/only")).json()).toBe("deployed");
+  });
+
+  test("never takes the place of one that is deployed", async () => {
+    await make("u/ann/standing");
+    const answer = await ann("POST", at("create"), { ...body, path: "u/ann/standing" });
+    expect(told(answer)).toEqual([400, "BadRequest"]);
+  });
+
+  test("is deleted by who manages it", async () => {
+    await expectOk(ann("POST", at("create"), { ...body, path: "u/ann/given_up" }));
+    await expectOk(ann("POST", at("delete/p/u/ann/given_up"), undefined));
+    expect((await ann("GET", at("get/p/u/ann/given_up"))).status).toBe(404);
+  });
+});
+
+describe("versions", () => {
+  test("the newest is told, and what each changed is said afterwards", async () => {
+    const path = "u/ann/versions";
+    const first = await make(path, "1");
+    const second = await make(path, "2", { parent_hash: first, deployment_message: "two" });
+    expect(await read(`get_latest_version/${path}`)).toEqual({ script_hash: second, deployment_msg: "two" });
+    const say = (ask: Ask, hash: string, where = path) =>
+      ask("POST", at(`history_update/h/${hash}/p/${where}`), { deployment_msg: "one" });
+    await expectOk(say(ann, first));
+    expect((await read(`history/p/${path}`)).map((each: any) => each.deployment_msg)).toEqual(["two", "one"]);
+    expect(told(await say(ann, first, "u/ann/other"))).toEqual([404, "NotFound"]);
+    expect(told(await say(bob, first))).toEqual([404, "NotFound"]);
+  });
+
+  test("lists to search in hold the newest source of what the caller may read", async () => {
+    const path = "u/ann/searched";
+    await make(path, "new", { parent_hash: await make(path, "old") });
+    const found = async (ask: Ask) =>
+      (await read("list_search", ask)).filter((each: any) => each.path === path);
+    expect(await found(ann)).toEqual([{ path, content: saying("new") }]);
+    expect(await found(bob)).toEqual([]);
+    expect(await read("list_paths")).toContain(path);
+    expect(await read("list_paths", bob)).not.toContain(path);
+  });
+});
+
+describe("sources", () => {
+  test("are read without the versions that imports name", async () => {
+    const content = 'import x from "is-number@7.0.0"\nexport const main = () => x(1)';
+    const script = { path: "u/ann/pinned", content, language: "bun", draft_only: true };
+    await expectOk(ann("POST", at("create"), script));
+    const answer = await expectOk(ann("GET", at("raw_unpinned/p/u/ann/pinned.ts")));
+    expect(answer.text).toBe(content.replace("@7.0.0", ""));
+  });
+
+  test.each([
+    ["its owner's", () => annsToken, 200],
+    ["a wrong one", () => "x".repeat(32), 401],
+    ["another's", async () => (await server.member("acme", "eve")).token, 404],
+    ["somebody's from outside", async () => (await server.user("outside")).token, 401],
+    ["one for something else", () => scoped(["scripts:read:u/ann/other"]), 403],
+    ["one for it", () => scoped(["scripts:read:u/ann/loaded"]), 200],
+  ])("are read with a token in the URL: %s", async (_, token, status) => {
+    if ((await ann("GET", at("exists/p/u/ann/loaded"))).text === "false") await make("u/ann/loaded");
+    const url = `/scripts_u/tokened_raw/acme/${await token()}/u/ann/loaded.ts`;
+    const answer = await server.as(undefined)("GET", url);
+    expect(answer.status).toBe(status);
+    if (status === 200) expect(answer.text).toBe(saying("u/ann/loaded"));
+  });
+
+  const scoped = async (scopes: string[]) =>
+    (await expectOk(ann("POST", "/users/tokens/create", { scopes }))).text;
+});
+
+describe("deleting", () => {
+  test("a path is for admins, and takes everything along", async () => {
+    const path = "u/ann/deleted";
+    const hash = await make(path, "1");
+    await make(path, "2", { parent_hash: hash });
+    expect((await run(`p/${path}`)).json()).toBe("2");
+    expect(told(await ann("POST", at(`delete/p/${path}`)))).toEqual([403, "Forbidden"]);
+    expect(told(await bob("POST", at(`delete/p/${path}`)))).toEqual([404, "NotFound"]);
+    expect((await expectOk(admin("POST", at(`delete/p/${path}`)))).json()).toBe(path);
+    for (const target of [`p/${path}`, `h/${hash}`]) expect((await run(target)).status).toBe(404);
+    expect((await ann("GET", at(`history/p/${path}`))).status).toBe(404);
+    expect(await make(path, "1")).toBe(hash);
+  });
+
+  test("a version wipes it, and the same may be deployed again", async () => {
+    const path = "u/ann/wiped";
+    const first = await make(path, "1");
+    const second = await make(path, "2", { parent_hash: first });
+    expect(told(await ann("POST", at(`delete/h/${second}`)))).toEqual([403, "Forbidden"]);
+    const wiped = (await expectOk(admin("POST", at(`delete/h/${second}`)))).json();
+    expect([wiped.hash, wiped.content, wiped.deleted, wiped.archived]).toEqual([second, "", true, true]);
+    expect((await run(`h/${second}`)).status).toBe(404);
+    expect((await run(`p/${path}`)).json()).toBe("1");
+    expect(await make(path, "2", { parent_hash: first })).toBe(second);
+    expect((await run(`p/${path}`)).json()).toBe("2");
+  });
+
+  test("is told as DeleteScriptPath and DeleteScript", async () => {
+    const { webhookEvents } = await import("../../../../src/features/signals/webhooks/tables.ts");
+    const { like } = await import("drizzle-orm");
+    const url = "https://example.org/told";
+    await expectOk(admin("POST", "/w/acme/workspaces/edit_webhook", { webhook: url }));
+    const hash = await make("u/ann/told");
+    await make("u/ann/told", "2", { parent_hash: hash });
+    await expectOk(admin("POST", at(`delete/h/${hash}`)));
+    await expectOk(admin("POST", at("delete/p/u/ann/told")));
+    const rows = await server.server.app.db.read
+      .select()
+      .from(webhookEvents)
+      .where(like(webhookEvents.type, "DeleteScript%"));
+    expect(rows.map(({ type }) => type)).toEqual(["DeleteScript", "DeleteScriptPath"]);
+    await expectOk(admin("POST", "/w/acme/workspaces/edit_webhook", {}));
+  });
+});

@@ -1,0 +1,365 @@
+/** Identity tokens of jobs: what they say, and that anybody can check them with the libraries there are. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createRemoteJWKSet, decodeProtectedHeader, type JWTPayload, jwtVerify } from "jose";
+import { allowInsecureRequests, discoveryRequest, processDiscoveryResponse } from "oauth4webapi";
+import { oidcKeys } from "../../../../src/features/instance/oidc/tables.ts";
+import { newKeyPair, signLicense } from "../../../../src/features/tenancy/license/key.ts";
+import {
+  type Ask,
+  createDatabase,
+  deploy,
+  expectOk,
+  startTestServer,
+  type TestServer,
+  until,
+} from "../../../support/harness.ts";
+import { readStored } from "../../../support/stored.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const AUDIENCE = "sts.example.org";
+
+let server: TestServer;
+let ask: Ask;
+let ahead_ms = 0;
+
+async function license(to: TestServer): Promise<void> {
+  const keys = await newKeyPair();
+  const key = await signLicense(
+    {
+      id: "lic-1",
+      customer: "Acme",
+      issued_at: new Date(),
+      expires_at: new Date(Date.now() + 400 * DAY_MS),
+    },
+    keys.private_pem,
+  );
+  for (const [name, value] of [
+    ["license_public_key", keys.public_key],
+    ["license_key", key],
+  ]) {
+    await expectOk(to.operator("POST", `/settings/global/${name}`, { value }));
+  }
+}
+
+/** Asks for a token as the SDK of the interface does. */
+const SCRIPT = `export async function main(audience: string, query = "") {
+  const { BASE_INTERNAL_URL, WM_WORKSPACE, WM_TOKEN } = process.env;
+  const url = BASE_INTERNAL_URL + "/api/w/" + WM_WORKSPACE + "/oidc/token/" + encodeURIComponent(audience) + query;
+  const answer = await fetch(url, { method: "POST", headers: { authorization: "Bearer " + WM_TOKEN } });
+  return { status: answer.status, text: await answer.text(), job: process.env.WM_JOB_ID };
+}`;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  Object.assign(server.server.app, { clock: () => new Date(Date.now() + ahead_ms) });
+  ({ ask } = await server.workspace());
+  await license(server);
+  await deploy(ask, "acme", "u/admin/identity", SCRIPT);
+});
+afterAll(() => server.stop());
+afterEach(() => {
+  ahead_ms = 0;
+});
+
+async function idToken(args: object = {}, by = ask): Promise<{ status: number; text: string; job: string }> {
+  const path = "/w/acme/jobs/run_wait_result/p/u/admin/identity";
+  return (await expectOk(by("POST", path, { audience: AUDIENCE, ...args }))).json();
+}
+
+/** What a relying party does: finds the issuer's keys by discovery, and checks signature, issuer, audience and times. */
+async function verify(token: string, more: object = {}, of = server) {
+  const issuer = new URL(`${of.url}/api/oidc/`);
+  const insecure = { [allowInsecureRequests]: true };
+  const found = await processDiscoveryResponse(issuer, await discoveryRequest(issuer, insecure));
+  const keys = createRemoteJWKSet(new URL(found.jwks_uri!));
+  return jwtVerify(token, keys, {
+    issuer: issuer.href,
+    audience: AUDIENCE,
+    algorithms: found.id_token_signing_alg_values_supported as string[],
+    ...more,
+  });
+}
+
+describe("an identity token", () => {
+  test("says which job asks, and is checked by stock libraries", async () => {
+    const { status, text, job } = await idToken();
+    expect([status, text.split(".").length]).toEqual([200, 3]);
+    const { payload } = await verify(text);
+    expect(payload).toEqual({
+      iss: `${server.url}/api/oidc/`,
+      aud: AUDIENCE,
+      sub: "admin_acme@example.org::u/admin/identity::::acme",
+      iat: expect.any(Number),
+      nbf: payload.iat!,
+      exp: payload.iat! + 3_600,
+      jti: expect.any(String),
+      email: "admin_acme@example.org",
+      username: "admin",
+      groups: ["all"],
+      instance_groups: [],
+      workspace: "acme",
+      job_id: job,
+      root_job_id: job,
+      path: "u/admin/identity",
+      flow_path: "",
+      job_kind: "script",
+      permissioned_as: "u/admin",
+    } satisfies JWTPayload);
+    const again = await verify((await idToken()).text);
+    expect(again.payload.jti).not.toBe(payload.jti);
+  });
+
+  test("of a flow's step says the flow as well", async () => {
+    const step = {
+      id: "a",
+      value: {
+        type: "script",
+        path: "u/admin/identity",
+        input_transforms: { audience: { type: "static", value: AUDIENCE } },
+      },
+    };
+    const flow = { path: "u/admin/asks", summary: "", value: { modules: [step] } };
+    await expectOk(ask("POST", "/w/acme/flows/create", flow));
+    const ran = await expectOk(ask("POST", "/w/acme/jobs/run_wait_result/f/u/admin/asks", {}));
+    const { payload } = await verify(ran.json().text);
+    expect(payload).toMatchObject({
+      sub: "admin_acme@example.org::u/admin/identity::u/admin/asks::acme",
+      path: "u/admin/identity",
+      flow_path: "u/admin/asks",
+    });
+    expect(payload.root_job_id).not.toBe(payload.job_id);
+  });
+
+  test("claims nothing that whoever starts the job may say as they like", async () => {
+    const { ask: dev } = await server.member("acme", "selfmade");
+    await expectOk(dev("POST", "/w/acme/groups/create", { name: "deployers" }));
+    await expectOk(server.operator("POST", "/groups/create", { name: "staff" }));
+    await expectOk(server.operator("POST", "/groups/adduser/staff", { email: "selfmade@example.org" }));
+    const preview = {
+      path: "u/admin/identity",
+      content: SCRIPT,
+      language: "bun",
+      args: { audience: AUDIENCE },
+    };
+    const other = crypto.randomUUID();
+    const ran = await expectOk(dev("POST", `/w/acme/jobs/run/preview?root_job=${other}`, preview));
+    const done = await until(async () => {
+      const found = (await dev("GET", `/w/acme/jobs_u/completed/get_result_maybe/${ran.text}`)).json();
+      return found.completed ? found.result : undefined;
+    }, "the preview");
+    const { payload } = await verify(done.text);
+    expect(payload).toMatchObject({
+      sub: "selfmade@example.org::::::acme",
+      path: "",
+      flow_path: "",
+      job_kind: "preview",
+      root_job_id: ran.text,
+      groups: ["all", "deployers"],
+      instance_groups: ["staff"],
+    });
+  });
+
+  test("is of whom the job runs as", async () => {
+    const { ask: dev } = await server.member("acme", "dev");
+    await deploy(dev, "acme", "u/dev/own", SCRIPT);
+    const path = "/w/acme/jobs/run_wait_result/p/u/dev/own";
+    const { text } = (await expectOk(dev("POST", path, { audience: AUDIENCE }))).json();
+    expect((await verify(text)).payload).toMatchObject({
+      sub: "dev@example.org::u/dev/own::::acme",
+      permissioned_as: "u/dev",
+    });
+  });
+
+  test("is for its audience and its time alone", async () => {
+    const other = (await idToken({ audience: "https://api.example.org/x y" })).text;
+    expect((await verify(other, { audience: "https://api.example.org/x y" })).payload.aud).toBe(
+      "https://api.example.org/x y",
+    );
+    await expect(verify(other)).rejects.toThrow("aud");
+    const { text } = await idToken();
+    const [head, , signature] = text.split(".");
+    const body = Buffer.from(JSON.stringify({ aud: AUDIENCE })).toString("base64url");
+    await expect(verify(`${head}.${body}.${signature}`)).rejects.toThrow();
+    await expect(verify(text, { currentDate: new Date(Date.now() + 3_700_000) })).rejects.toThrow("exp");
+  });
+
+  test("holds as long as the setting says, or less", async () => {
+    const lifetime = async (query = "") => {
+      const { exp, iat } = (await verify((await idToken({ query })).text)).payload;
+      return exp! - iat!;
+    };
+    expect(await lifetime("?expires_in=60")).toBe(60);
+    const set = (value: unknown) =>
+      server.operator("POST", "/settings/global/oidc_token_lifetime_secs", { value });
+    await expectOk(set(600));
+    expect(await lifetime()).toBe(600);
+    for (const wrong of [601, 0, -5]) {
+      const { status, text } = await idToken({ query: `?expires_in=${wrong}` });
+      expect([status, text]).toEqual([400, expect.stringContaining("must be 1 to 600 seconds")]);
+    }
+    expect((await idToken({ query: "?expires_in=long" })).status).toBe(400);
+    for (const wrong of [59, 86_401, "1h"]) expect((await set(wrong)).status).toBe(400);
+    expect(await lifetime()).toBe(600);
+    await expectOk(set(null));
+  });
+
+  test("is refused to whoever is no job, for no audience, and without a licence", async () => {
+    const path = `/w/acme/oidc/token/${AUDIENCE}`;
+    const person = await ask("POST", path);
+    expect([person.status, person.text]).toEqual([403, expect.stringContaining("which job asks")]);
+    expect((await server.as(undefined)("POST", path)).status).toBe(401);
+    expect((await idToken({ audience: "x".repeat(501) })).status).toBe(400);
+    expect((await idToken({ audience: " " })).status).toBe(400);
+    await using free = await startTestServer();
+    const { ask: owner } = await free.workspace();
+    await deploy(owner, "acme", "u/admin/identity", SCRIPT);
+    const { status, text } = await idToken({}, owner);
+    expect([status, text]).toEqual([403, expect.stringContaining("Enterprise Edition")]);
+  });
+
+  test("leaves a row in the audit log, and is nowhere else; nor is the key", async () => {
+    const { text, job } = await idToken();
+    const rows = (await expectOk(ask("GET", "/w/acme/audit/list?operation=oidc.token"))).json();
+    expect(rows[0]).toMatchObject({ resource: AUDIENCE, parameters: { job, path: "u/admin/identity" } });
+    const stored = await readStored(server);
+    expect(stored).not.toContain("PRIVATE KEY");
+    expect(rows.map((row: object) => JSON.stringify(row)).join()).not.toContain(text.split(".")[2]!);
+  });
+});
+
+describe("the issuer", () => {
+  test("is described at its own place and at the root, for anybody, from anywhere", async () => {
+    const at = (path: string) => fetch(`${server.url}${path}`);
+    for (const path of ["/.well-known/openid-configuration", "/api/oidc/.well-known/openid-configuration"]) {
+      const answer = await at(path);
+      expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "application/json"]);
+      expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+      expect(await answer.json()).toMatchObject({
+        issuer: `${server.url}/api/oidc/`,
+        jwks_uri: `${server.url}/api/oidc/jwks`,
+        id_token_signing_alg_values_supported: ["RS256"],
+        subject_types_supported: ["public"],
+      });
+    }
+  });
+
+  test("shows public keys, and nothing of the private ones", async () => {
+    const answer = await fetch(`${server.url}/api/oidc/jwks`);
+    expect(answer.headers.get("cache-control")).toBe("public, max-age=3600");
+    const { keys } = (await answer.json()) as { keys: object[] };
+    expect(keys.length).toBeGreaterThan(0);
+    for (const key of keys) {
+      expect(Object.keys(key).sort()).toEqual(["alg", "e", "kid", "kty", "n", "use"]);
+    }
+  });
+});
+
+describe("keys", () => {
+  const kidOf = (token: string) => decodeProtectedHeader(token).kid!;
+  const shown = async (of = server) =>
+    ((await (await fetch(`${of.url}/api/oidc/jwks`)).json()) as any).keys.map(({ kid }: any) => kid);
+
+  test("change by themselves, each shown before it signs and after", async () => {
+    await using own = await startTestServer();
+    const running = own.server.app as { clock: () => Date };
+    const at = (ms: number) => {
+      running.clock = () => new Date(Date.now() + ms);
+    };
+    const { ask: owner } = await own.workspace();
+    await license(own);
+    await deploy(owner, "acme", "u/admin/identity", SCRIPT);
+    const signs = async () => kidOf((await idToken({}, owner)).text);
+    const first = await signs();
+    expect(await shown(own)).toEqual([first]);
+
+    at(29 * DAY_MS);
+    expect(await signs()).toBe(first);
+    expect(await shown(own)).toEqual([first]);
+
+    at(30 * DAY_MS + HOUR_MS);
+    const last = (await idToken({}, owner)).text;
+    expect(kidOf(last)).toBe(first);
+    const [, second] = await shown(own);
+    expect(await shown(own)).toEqual([first, second]);
+
+    at(30 * DAY_MS + 3 * HOUR_MS + 60_000);
+    expect(await signs()).toBe(second);
+    expect(await shown(own)).toEqual([first, second]);
+    await verify(last, { currentDate: running.clock(), clockTolerance: 3 * HOUR_MS }, own);
+
+    at(32 * DAY_MS);
+    expect(await signs()).toBe(second);
+    expect(await shown(own)).toEqual([second]);
+    await expect(
+      verify(last, { currentDate: running.clock(), clockTolerance: 5 * DAY_MS }, own),
+    ).rejects.toThrow("no applicable key");
+  }, 30_000);
+
+  test("may be of another algorithm, which signs once its key has been shown; what was signed before holds", async () => {
+    await using own = await startTestServer();
+    const running = own.server.app as { clock: () => Date };
+    const at = (ms: number) => {
+      running.clock = () => new Date(Date.now() + ms);
+    };
+    const { ask: owner } = await own.workspace();
+    await license(own);
+    await deploy(owner, "acme", "u/admin/identity", SCRIPT);
+    const algorithm = (value: string | null) =>
+      expectOk(own.operator("POST", "/settings/global/oidc_token_algorithm", { value }));
+    const check = (token: string) =>
+      verify(token, { currentDate: running.clock(), clockTolerance: 3 * HOUR_MS }, own);
+    const alg = async () => {
+      const { text } = await idToken({}, owner);
+      await check(text);
+      return decodeProtectedHeader(text).alg;
+    };
+    const { text: before } = await idToken({}, owner);
+    await algorithm("EdDSA");
+    at(2 * 60_000);
+    expect(await alg()).toBe("RS256");
+    at(3 * HOUR_MS);
+    expect(await alg()).toBe("EdDSA");
+    await check(before);
+    const { keys } = (await (await fetch(`${own.url}/api/oidc/jwks`)).json()) as any;
+    expect(keys.map(({ kty, crv, alg }: any) => [kty, crv, alg])).toEqual([
+      ["RSA", undefined, "RS256"],
+      ["OKP", "Ed25519", "EdDSA"],
+    ]);
+    expect(keys.some((key: object) => "d" in key)).toBe(false);
+    await algorithm(null);
+    expect(await alg()).toBe("RS256");
+    await algorithm("EdDSA");
+    at(31 * DAY_MS + 12 * HOUR_MS);
+    expect(await alg()).toBe("EdDSA");
+    const left = (await (await fetch(`${own.url}/api/oidc/jwks`)).json()) as any;
+    expect(left.keys.every(({ alg }: any) => alg === "EdDSA")).toBe(true);
+  }, 30_000);
+
+  test("are the same after a restart; with another instance key there are new ones", async () => {
+    const data_dir = mkdtempSync(join(tmpdir(), "svc-test-"));
+    const database = process.env.DATABASE_URL ? await createDatabase(process.env.DATABASE_URL) : undefined;
+    const options = { data_dir, database_url: database?.url };
+    const kids: string[][] = [];
+    for (const secret_key of ["one", "one", "another"]) {
+      const each = await startTestServer({ ...options, secret_key });
+      kids.push(await shown(each));
+      await each.stop();
+    }
+    expect(kids[1]).toEqual(kids[0]!);
+    expect(kids[2]).toHaveLength(1);
+    expect(kids[2]).not.toEqual(kids[0]!);
+    await database?.drop();
+    rmSync(data_dir, { recursive: true, force: true });
+  }, 30_000);
+
+  test("that many ask for at once are made once", async () => {
+    await using own = await startTestServer();
+    const asked = await Promise.all(Array.from({ length: 10 }, () => shown(own)));
+    expect(new Set(asked.flat()).size).toBe(1);
+    expect(await own.server.app.db.read.select().from(oidcKeys)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,457 @@
+/** The settings of the instance: typed, effective at once, the environment above what is stored, secrets never shown. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { newKeyPair, signLicense } from "../../../../src/features/tenancy/license/key.ts";
+import { loadConfig } from "../../../../src/platform/config/config.ts";
+import { KEYS, type SettingKey } from "../../../../src/platform/config/keys.ts";
+import { startServer } from "../../../../src/server/server.ts";
+import {
+  type Ask,
+  createDatabase,
+  expectOk,
+  startTestServer,
+  type TestServer,
+  until,
+} from "../../../support/harness.ts";
+import { readStored } from "../../../support/stored.ts";
+
+let server: TestServer;
+let ask: Ask;
+let userAsk: Ask;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  ask = (await server.user("root", { super_admin: true })).ask;
+  userAsk = (await server.user("ann")).ask;
+});
+afterAll(() => server.stop());
+
+const set = (key: string, value: unknown) => ask("POST", `/settings/global/${key}`, { value });
+const get = async (key: string) => (await expectOk(ask("GET", `/settings/global/${key}`))).json();
+const listed = async (name: string, query = "") =>
+  (await expectOk(ask("GET", `/settings/list_global${query}`)))
+    .json<{ name: string; value: unknown; source: string; variable?: string }[]>()
+    .find((setting) => setting.name === name);
+
+const SMTP = {
+  smtp_host: "mail.example.org",
+  smtp_port: 465,
+  smtp_from: "svc@example.org",
+  smtp_username: "svc",
+  smtp_password: "hunter2-of-the-mail",
+};
+
+const { public_key, private_pem } = await newKeyPair();
+const forADay = { issued_at: new Date(), expires_at: new Date(Date.now() + 86_400_000) };
+const LICENSE = await signLicense({ id: "lic", customer: "Acme", ...forADay }, private_pem);
+
+const SECONDS = [-1, 1.5, 3_155_760_001, 1e300];
+const LONG = "x".repeat(100_001);
+const aFlag = { good: true, bad: [0, 1, "true"] };
+const aText = { good: "a text", bad: [LONG] };
+const aUrl = {
+  good: "https://example.org",
+  bad: ["example.org", "ftp://example.org", "https://", "javascript:1"],
+};
+const aList = { good: ["one"], bad: [[""], ["x".repeat(1001)], new Array(1001).fill("x")] };
+
+/** For each key a value that it may have, and such of the same type that it may not. */
+const EXAMPLES: Record<SettingKey, { good: unknown; bad: unknown[] }> = {
+  base_url: aUrl,
+  email_domain: aText,
+  retention_period_secs: { good: 60, bad: SECONDS },
+  job_default_timeout: { good: 60, bad: [0, ...SECONDS] },
+  timeout_wait_result: { good: 60, bad: [86_401, ...SECONDS] },
+  error_status: aFlag,
+  open_description: aFlag,
+  newest_version_url: aUrl,
+  instance_events_webhook: aUrl,
+  request_size_limit_mb: { good: 60, bad: [0, 100_001, ...SECONDS] },
+  smtp_settings: {
+    good: SMTP,
+    bad: [
+      { ...SMTP, smtp_host: "" },
+      { ...SMTP, smtp_port: 0 },
+      { ...SMTP, smtp_port: "25" },
+      { ...SMTP, smtp_from: "" },
+      { ...SMTP, smtp_password: 7 },
+      { ...SMTP, smtp_tls_implicit: "yes" },
+    ],
+  },
+  critical_error_channels: {
+    good: [{ email: "ops@example.org" }],
+    bad: [
+      [{ email: "ops" }],
+      [{ email: "ops@example.org", chat_channel: 7 }],
+      [{ webhook_url: "ftp://x.org" }],
+      [{ chat_channel: 7 }],
+      new Array(51).fill({ email: "ops@example.org" }),
+    ],
+  },
+  critical_alert_mute_ui: aFlag,
+  critical_alerts_on_token_expiry: aFlag,
+  max_token_lifetime_secs: { good: 3_155_760_000, bad: [59, ...SECONDS] },
+  oidc_token_lifetime_secs: { good: 60, bad: [59, 86_401, ...SECONDS] },
+  oidc_token_algorithm: { good: "EdDSA", bad: ["none", "HS256", "rs256"] },
+  chat: { good: { access_token: "x" }, bad: [{ access_token: "" }, { access_token: "x", api_url: "y" }] },
+  license_key: { good: LICENSE, bad: ["no licence", "a.b.c", LONG] },
+  license_public_key: { good: public_key, bad: ["short", `${"x".repeat(43)} short`] },
+  uid: aText,
+  disable_stats: aFlag,
+  stats_url: aUrl,
+  automate_username_creation: aFlag,
+  require_preexisting_user_for_oauth: aFlag,
+  disable_password_login: aFlag,
+  oauths: {
+    good: { github: { id: "abc" } },
+    bad: [{ github: {} }, { github: { id: "" } }, { github: "abc" }, { "": { id: "abc" } }],
+  },
+  saml_metadata: { good: "https://login.example.org/metadata", bad: ["<EntityDescriptor/>", "no metadata"] },
+  scim_token: aText,
+  jwt_secret: aText,
+  create_workspace_require_superadmin: aFlag,
+  root_route_workspaces: aList,
+  custom_tags: aList,
+  default_tags_per_workspace: aFlag,
+  default_tags_workspaces: aList,
+  hub_base_url: aUrl,
+  hub_api_secret: aText,
+  object_store_cache_config: { good: { type: "S3" }, bad: [{ type: "" }, { type: 7 }] },
+  monitor_logs_on_s3: aFlag,
+  expose_metrics: aFlag,
+  expose_debug_metrics: aFlag,
+  keep_job_dir: aFlag,
+  dev_instance: aFlag,
+  bunfig_install_scopes: aText,
+  npm_config_registry: aUrl,
+  pip_index_url: aText,
+  pip_extra_index_url: aText,
+  pip_trusted_host: aText,
+  pip_find_links: aText,
+  instance_python_version: aText,
+};
+
+describe("keys that are known", () => {
+  test.each([
+    ["base_url", "https://svc.example.org"],
+    ["retention_period_secs", 86_400],
+    ["job_default_timeout", 30],
+    ["timeout_wait_result", 20],
+    ["request_size_limit_mb", 50],
+    ["critical_alert_mute_ui", true],
+    ["custom_tags", ["gpu"]],
+    ["automate_username_creation", true],
+    ["oauths", { github: { id: "abc", secret: "xyz", allowed_domains: ["example.org"] } }],
+  ])("%s is kept as it was set, and null removes it", async (key, value) => {
+    expect(await get(key)).toBeNull();
+    expect(await set(key, value)).toMatchObject({ status: 200, text: `set ${key}` });
+    expect(await get(key)).toEqual(value);
+    expect(await listed(key)).toMatchObject({ source: "stored" });
+    expect(await set(key, null)).toMatchObject({ status: 200, text: `removed setting ${key}` });
+    expect(await get(key)).toBeNull();
+    expect(await listed(key)).toBeUndefined();
+  });
+
+  test.each([
+    ["base_url", "svc.example.org", "a URL that begins with http:// or https://"],
+    ["base_url", 7, "a URL"],
+    ["base_url", "javascript:alert(1)", "a URL"],
+    ["retention_period_secs", "30 days", "a whole number of seconds, 0 (for good) to 3155760000"],
+    ["retention_period_secs", -1, "a whole number"],
+    ["retention_period_secs", 1.5, "a whole number"],
+    ["job_default_timeout", 0, "1 to 3155760000"],
+    ["timeout_wait_result", 86_401, "0 to 86400"],
+    ["request_size_limit_mb", true, "a whole number of MB"],
+    ["critical_alert_mute_ui", "yes", "true or false"],
+    ["custom_tags", "gpu", "an array of texts"],
+    ["custom_tags", ["gpu", 7], "value field `1`"],
+    ["smtp_settings", { ...SMTP, smtp_port: 99_999 }, "value field `smtp_port`"],
+    ["smtp_settings", { smtp_port: 25 }, "value field `smtp_host`"],
+    ["smtp_settings", [], "an object with smtp_host"],
+    ["critical_error_channels", [{}], "one of email, chat_channel and webhook_url"],
+    ["critical_error_channels", [{ email: "ann" }], "must be an e-mail address"],
+    ["critical_error_channels", [{ webhook_url: "ftp://x.org" }], "must be a URL"],
+    ["oauths", { github: { secret: "abc" } }, "value field `github.id`"],
+    ["chat", {}, "access_token or bot.bot_access_token"],
+    ["license_key", "", "the text of a licence"],
+  ])("%s refuses %j, says what is allowed, and keeps what it was", async (key, value, allowed) => {
+    const before = await get(key);
+    const answer = await set(key, value);
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(`setting ${key} must be `)]);
+    expect(answer.text).toContain(allowed);
+    expect(await get(key)).toEqual(before);
+  });
+
+  test.each(Object.keys(KEYS) as SettingKey[])(
+    "%s refuses each other type and each wrong value, says so, and stays as it was",
+    async (key) => {
+      const { good, bad } = EXAMPLES[key];
+      if (key === "license_key") await expectOk(set("license_public_key", public_key));
+      await expectOk(set(key, good));
+      const before = await get(key);
+      expect(before).not.toBeNull();
+      const kindOf = (value: unknown) => (Array.isArray(value) ? "array" : typeof value);
+      const others = ["", "\u0001 ", 7.5, -1, true, {}, { a: 1 }, [7], [[]], [null]].filter(
+        (value) => value === "" || kindOf(value) !== kindOf(good),
+      );
+      for (const value of [...others, ...bad]) {
+        const { status, text } = await set(key, value);
+        expect([value, status, text]).toEqual([
+          value,
+          400,
+          expect.stringContaining(`setting ${key} must be `),
+        ]);
+        expect(text).toContain(KEYS[key].allowed);
+      }
+      expect(await get(key)).toEqual(before);
+      await expectOk(set(key, null));
+    },
+  );
+
+  test("a refused value leaves the one before", async () => {
+    await expectOk(set("timeout_wait_result", 33));
+    expect((await set("timeout_wait_result", "soon")).status).toBe(400);
+    expect(await get("timeout_wait_result")).toBe(33);
+    await expectOk(set("timeout_wait_result", null));
+  });
+
+  test("a body without a value, and a key that cannot be one, are refused", async () => {
+    expect((await ask("POST", "/settings/global/base_url", {})).text).toContain("body field `value`");
+    expect((await ask("POST", "/settings/global/a%20b", { value: 1 })).text).toContain("cannot be the key");
+    expect((await ask("GET", "/settings/global/a%20b")).status).toBe(400);
+  });
+
+  test("the list of all names each known key with its meaning and variable", async () => {
+    const all = (await expectOk(ask("GET", "/settings/list_global?all=true"))).json();
+    for (const key of Object.keys(KEYS)) {
+      expect(all.find((setting: { name: string }) => setting.name === key)).toMatchObject({
+        meaning: expect.stringMatching(/\w/),
+        variable: expect.stringMatching(/^[A-Z0-9_]+$/),
+      });
+    }
+    expect(await listed("disable_stats", "?all=true")).toMatchObject({ value: true, source: "default" });
+  });
+});
+
+test("a key that nobody knows is kept as it is", async () => {
+  const value = { colour: "green", deep: [1, { two: null }] };
+  await expectOk(set("of_some_client", value));
+  expect(await get("of_some_client")).toEqual(value);
+  expect(await listed("of_some_client")).toMatchObject({ value, source: "stored" });
+});
+
+test("only super admins set and list; others read what clients need", async () => {
+  expect((await userAsk("POST", "/settings/global/base_url", { value: "https://evil.org" })).status).toBe(
+    403,
+  );
+  expect((await userAsk("GET", "/settings/global/jwt_secret")).status).toBe(403);
+  expect((await userAsk("GET", "/settings/list_global")).status).toBe(403);
+  expect((await userAsk("GET", "/settings/local")).status).toBe(403);
+  expect((await userAsk("GET", "/settings/global/automate_username_creation")).text).toBe("null");
+  expect((await server.as(undefined)("GET", "/settings/global/base_url")).status).toBe(401);
+});
+
+describe("secrets", () => {
+  const SECRETS = {
+    smtp_settings: SMTP,
+    scim_token: "a-token-nobody-may-see",
+    oauths: { github: { id: "shown-id", secret: "github-client-secret" } },
+    critical_error_channels: [
+      { chat_channel: "ops" },
+      { chat_channel: "https://hooks.chat.example/T00/hook-secret-1" },
+      { webhook_url: "https://alerts.example.org/hook-secret-2" },
+    ],
+    of_a_client_token: "client-token-of-nobody-here",
+    of_a_client: { api_key: "inner-key-of-nobody-here" },
+  };
+  const TEXTS = [
+    "hunter2-of-the-mail",
+    "a-token-nobody-may-see",
+    "github-client-secret",
+    "hook-secret-1",
+    "hook-secret-2",
+    "client-token-of-nobody-here",
+    "inner-key-of-nobody-here",
+  ];
+
+  test("stand masked in the list, in audit rows and in errors, and encrypted in what is stored", async () => {
+    for (const [key, value] of Object.entries(SECRETS)) await expectOk(set(key, value));
+    const list = (await expectOk(ask("GET", "/settings/list_global"))).text;
+    const local = (await expectOk(ask("GET", "/settings/local"))).text;
+    const { auditLog } = await import("../../../../src/features/signals/audit/tables.ts");
+    const audit = JSON.stringify(await server.server.app.db.read.select().from(auditLog));
+    const error = (await set("smtp_settings", { ...SMTP, smtp_port: "hunter2-of-the-mail" })).text;
+    const stored = await readStored(server);
+    for (const secret of TEXTS) {
+      for (const text of [list, local, audit, error, stored]) expect(text).not.toContain(secret);
+    }
+    expect(audit).toContain("settings.update");
+    expect(list).toContain("shown-id");
+    expect(await listed("critical_error_channels")).toMatchObject({
+      value: [
+        { chat_channel: "ops" },
+        { chat_channel: "https://hooks.chat.example/********" },
+        { webhook_url: "https://alerts.example.org/********" },
+      ],
+    });
+  });
+
+  test("are read whole by their key, which leaves an audit row", async () => {
+    expect(await get("smtp_settings")).toEqual(SMTP);
+    const { auditLog } = await import("../../../../src/features/signals/audit/tables.ts");
+    const rows = await server.server.app.db.read.select().from(auditLog);
+    expect(rows).toContainEqual(
+      expect.objectContaining({ operation: "settings.read_secret", resource: "smtp_settings" }),
+    );
+  });
+
+  test("stay what they were when what the list showed comes in again", async () => {
+    for (const key of Object.keys(SECRETS)) {
+      const shown = (await listed(key))?.value;
+      await expectOk(set(key, shown));
+      expect(await get(key)).toEqual(SECRETS[key as keyof typeof SECRETS]);
+    }
+    const shown = await listed("critical_error_channels");
+    const [, hook, webhook] = shown!.value as object[];
+    await expectOk(set("critical_error_channels", [webhook, hook]));
+    const [, first, second] = SECRETS.critical_error_channels;
+    expect(await get("critical_error_channels")).toEqual([second, first]);
+    expect((await set("jwt_secret", "********")).text).toContain("give the secret itself");
+  });
+});
+
+describe("a setting holds at once", () => {
+  test("request_size_limit_mb", async () => {
+    const body = "x".repeat(1_500_000);
+    expect((await ask("POST", "/workspaces/exists", { id: body })).status).not.toBe(413);
+    await expectOk(set("request_size_limit_mb", 1));
+    expect((await ask("POST", "/workspaces/exists", { id: body })).status).toBe(413);
+    await expectOk(set("request_size_limit_mb", null));
+    expect((await ask("POST", "/workspaces/exists", { id: body })).status).not.toBe(413);
+  });
+
+  test("base_url, without its last slash", async () => {
+    await expectOk(set("base_url", "https://svc.example.org/"));
+    expect(server.server.app.urls.base).toBe("https://svc.example.org");
+    const login = await server.as(undefined)("POST", "/auth/login", {
+      email: "ann@example.org",
+      password: "ann-password",
+    });
+    expect(login.headers.get("set-cookie")).toContain("Secure");
+    await expectOk(set("base_url", null));
+    expect(server.server.app.urls.base).toBe(server.url);
+  });
+
+  test("timeout_wait_result and job_default_timeout", async () => {
+    const acme = await server.workspace();
+    const run = () =>
+      acme.ask("POST", `/w/${acme.id}/jobs/run_wait_result/preview`, {
+        content: "export async function main() { await new Promise((r) => setTimeout(r, 60_000)); }",
+        language: "bun",
+        args: {},
+      });
+    await expectOk(set("timeout_wait_result", 1));
+    expect((await run()).text).toContain("timeout after 1s");
+    await expectOk(set("timeout_wait_result", null));
+    await expectOk(set("job_default_timeout", 1));
+    expect((await run()).text).toMatch(/timeout|timed out/i);
+    await expectOk(set("job_default_timeout", null));
+  });
+});
+
+describe("the environment", () => {
+  test("wins over what is stored, and says so", async () => {
+    process.env.SVC_BASE_URL = "https://env.example.org";
+    process.env.SVC_SMTP_SETTINGS = JSON.stringify(SMTP);
+    process.env.SVC_DISABLE_STATS = "false";
+    try {
+      await using other = await startTestServer({ max_body_mb: 3 });
+      const root = (await other.user("root", { super_admin: true })).ask;
+      const answer = await root("POST", "/settings/global/base_url", { value: "https://stored.example.org" });
+      expect(answer.text).toBe("set base_url, which has no effect: SVC_BASE_URL is set and wins");
+      const limit = await root("POST", "/settings/global/request_size_limit_mb", { value: 9 });
+      expect(limit.text).toContain("a flag of the server is set and wins");
+      expect((await root("GET", "/settings/global/base_url")).json()).toBe("https://env.example.org");
+      expect(other.server.app.settings.get("request_size_limit_mb")).toBe(3);
+      expect(other.server.app.urls.base).toBe("https://env.example.org");
+      const list = (await root("GET", "/settings/list_global")).json();
+      expect(list).toContainEqual(expect.objectContaining({ name: "base_url", source: "environment" }));
+      expect(list).toContainEqual(
+        expect.objectContaining({
+          name: "smtp_settings",
+          source: "environment",
+          variable: "SVC_SMTP_SETTINGS",
+          value: { ...SMTP, smtp_password: "********" },
+        }),
+      );
+      expect(list).toContainEqual(expect.objectContaining({ name: "disable_stats", value: false }));
+      const local = (await root("GET", "/settings/local")).json();
+      expect(local.base_url).toMatchObject({ source: "environment", setting: "base_url" });
+      expect(local.max_body_mb).toMatchObject({ source: "flag", value: 3, variable: "REQUEST_SIZE_LIMIT" });
+      expect(local.host).toMatchObject({ source: "default", value: "127.0.0.1" });
+    } finally {
+      for (const name of ["SVC_BASE_URL", "SVC_SMTP_SETTINGS", "SVC_DISABLE_STATS"]) delete process.env[name];
+    }
+  });
+
+  test("that says what a key cannot be keeps the server from starting, and quotes no secret", async () => {
+    process.env.SVC_SMTP_SETTINGS = '{"smtp_password":"hunter2"}';
+    process.env.SVC_CUSTOM_TAGS = "gpu";
+    try {
+      const failed = await startTestServer().then(
+        () => undefined,
+        (cause: Error) => cause.message,
+      );
+      expect(failed).toContain("SVC_SMTP_SETTINGS: setting smtp_settings must be an object with smtp_host");
+      expect(failed).toContain("SVC_CUSTOM_TAGS: setting custom_tags must be an array of texts");
+      expect(failed).not.toContain("hunter2");
+    } finally {
+      for (const name of ["SVC_SMTP_SETTINGS", "SVC_CUSTOM_TAGS"]) delete process.env[name];
+    }
+  });
+});
+
+test("what was set is there after a restart, and the instance keeps its name", async () => {
+  const data_dir = mkdtempSync(join(tmpdir(), "svc-settings-"));
+  const database = process.env.DATABASE_URL ? await createDatabase(process.env.DATABASE_URL) : undefined;
+  const begin = () =>
+    startServer(
+      loadConfig({ port: 0, log_level: "fatal", blank_children: 0, data_dir, database_url: database?.url }),
+    );
+  let running = await begin();
+  const uid = running.app.settings.get("uid");
+  await running.app.db.write((tx) => running.app.settings.put(tx, "smtp_settings", SMTP, "root@example.org"));
+  await running.stop();
+  running = await begin();
+  expect(running.app.settings.find("smtp_settings").value).toEqual(SMTP);
+  expect(running.app.settings.get("uid")).toBe(uid!);
+  await running.stop();
+  rmSync(join(data_dir, "instance.key"));
+  running = await begin();
+  // Sealed with another key: as if it were not set, and not in the way of the start.
+  expect(running.app.settings.get("smtp_settings")).toBeUndefined();
+  await running.stop();
+  rmSync(data_dir, { recursive: true });
+  await database?.drop();
+});
+
+test.if(process.env.DATABASE_URL !== undefined)(
+  "another server of the same database reads a change within the stated time",
+  async () => {
+    const data_dir = mkdtempSync(join(tmpdir(), "svc-settings-"));
+    const { database_url } = server.server.app.config;
+    copyFileSync(join(server.data_dir, "instance.key"), join(data_dir, "instance.key"));
+    const other = await startServer(
+      loadConfig({ port: 0, log_level: "fatal", blank_children: 0, data_dir, database_url }),
+    );
+    await expectOk(set("custom_tags", ["from-here"]));
+    await until(() => other.app.settings.get("custom_tags").includes("from-here") || undefined);
+    await expectOk(set("custom_tags", null));
+    await until(() => other.app.settings.get("custom_tags").length === 0 || undefined);
+    await other.stop();
+    rmSync(data_dir, { recursive: true });
+  },
+  30_000,
+);

@@ -1,0 +1,342 @@
+/** What admins settle for a workspace: kept, checked, told to whom it concerns. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
+import { type Bucket, startBucket } from "../../../support/peers/bucket.ts";
+import { license } from "../../../support/peers/license.ts";
+
+let server: TestServer;
+let bucket: Bucket;
+let admin: Ask;
+let dev: Ask;
+
+beforeAll(async () => {
+  [server, bucket] = await Promise.all([startTestServer({ allowed_targets: "127.0.0.1" }), startBucket()]);
+  admin = (await server.workspace()).ask;
+  dev = (await server.member("acme", "dev")).ask;
+  await server.workspace("other");
+  await deploy(admin, "acme", "u/admin/script", "export const main = () => process.env.REGION ?? null");
+  const flow = { path: "u/admin/flow", summary: "", value: { modules: [] } };
+  await expectOk(admin("POST", "/w/acme/flows/create", flow));
+  const app = { path: "f/apps/first", summary: "", value: {}, policy: {} };
+  await expectOk(admin("POST", "/w/acme/folders/create", { name: "apps" }));
+  await expectOk(admin("POST", "/w/acme/apps/create", app));
+  const resource = { path: "u/admin/thing", value: bucket.resource, resource_type: "s3" };
+  await expectOk(admin("POST", "/w/acme/resources/create", resource));
+  const off = { ...resource, path: "u/admin/off", value: { ...bucket.resource, endPoint: "127.0.0.1:1" } };
+  await expectOk(admin("POST", "/w/acme/resources/create", off));
+}, 30_000);
+afterAll(async () => {
+  await server.stop();
+  await bucket.stop();
+});
+
+const w = "/w/acme/workspaces";
+const settings = async (ask = admin) => (await expectOk(ask("GET", `${w}/get_settings`))).json();
+
+test("a new workspace has the contract's fields with their defaults", async () => {
+  expect(await settings()).toEqual({
+    workspace_id: "acme",
+    chat_name: null,
+    chat_team_id: null,
+    chat_command_script: null,
+    slack_name: null,
+    slack_team_id: null,
+    slack_command_script: null,
+    auto_invite_domain: null,
+    auto_invite_operator: null,
+    auto_add: null,
+    plan: null,
+    automatic_billing: false,
+    customer_id: null,
+    webhook: null,
+    deploy_to: null,
+    ai_resource: null,
+
+    openai_resource_path: null,
+    code_completion_enabled: false,
+    error_handler: null,
+    error_handler_extra_args: null,
+    error_handler_muted_on_cancel: false,
+    large_file_storage: null,
+    git_sync: null,
+    deploy_ui: null,
+    default_app: null,
+    default_scripts: null,
+  });
+});
+
+const repository = { script_path: "hub/1/sync", git_repo_resource_path: "$res:u/admin/thing" };
+const git_sync = { include_path: ["f/**"], include_type: ["script"], repositories: [repository] };
+const deploy_ui = { include_path: ["f/**"], include_type: ["flow", "secret"] };
+const default_scripts = {
+  order: ["bun", "python3"],
+  hidden: ["go"],
+  default_script_content: { bun: "export function main() {}" },
+};
+const handler = {
+  error_handler: "script/u/admin/script",
+  error_handler_extra_args: { channel: "ops" },
+  error_handler_muted_on_cancel: true,
+};
+const ai_resource = { path: "u/admin/thing", provider: "openai" };
+
+const ai_config = { providers: { openai: { resource_path: "u/admin/thing", models: [] } } };
+const model = { model: "m", provider: "anthropic" };
+const newer = {
+  providers: { anthropic: { resource_path: "u/admin/thing", models: ["m"] } },
+  default_model: model,
+};
+
+test.each([
+  ["edit_deploy_to", { deploy_to: "other" }, { deploy_to: "other" }],
+  ["edit_deploy_to", { deploy_to: null }, { deploy_to: null }],
+  ["edit_webhook", { webhook: "https://example.org/x?k=1" }, { webhook: "https://example.org/x?k=1" }],
+  ["edit_webhook", {}, { webhook: null }],
+  ["edit_error_handler", handler, handler],
+  [
+    "edit_error_handler",
+    { path: "script/u/admin/script", extra_args: { channel: "ops" }, muted_on_cancel: true },
+    handler,
+  ],
+  [
+    "edit_error_handler",
+    { error_handler: "flow/u/admin/flow" },
+    {
+      error_handler: "flow/u/admin/flow",
+      error_handler_extra_args: null,
+      error_handler_muted_on_cancel: false,
+    },
+  ],
+  ["edit_error_handler", { error_handler: "script/hub/13/x" }, { error_handler: "script/hub/13/x" }],
+  [
+    "edit_error_handler",
+    {},
+    { error_handler: null, error_handler_extra_args: null, error_handler_muted_on_cancel: false },
+  ],
+  [
+    "edit_copilot_config",
+    { ai_resource, code_completion_enabled: true },
+    { ai_resource, ai_config, openai_resource_path: "u/admin/thing", code_completion_enabled: true },
+  ],
+  [
+    "edit_copilot_config",
+    { ...newer, code_completion_model: model },
+    {
+      ai_resource: { path: "u/admin/thing", provider: "anthropic" },
+      ai_config: { ...newer, code_completion_model: model },
+      openai_resource_path: null,
+      code_completion_enabled: true,
+    },
+  ],
+  [
+    "edit_copilot_config",
+    { openai_resource_path: "u/admin/thing", code_completion_enabled: false },
+    { ai_resource, ai_config, openai_resource_path: "u/admin/thing", code_completion_enabled: false },
+  ],
+  [
+    "edit_copilot_config",
+    { code_completion_enabled: false },
+    { ai_resource: null, ai_config: undefined, openai_resource_path: null, code_completion_enabled: false },
+  ],
+  ["edit_git_sync_config", { git_sync_settings: git_sync }, { git_sync }],
+  ["edit_git_sync_config", {}, { git_sync: null }],
+  ["edit_deploy_ui_config", { deploy_ui_settings: deploy_ui }, { deploy_ui }],
+  ["edit_default_app", { default_app_path: "f/apps/first" }, { default_app: "f/apps/first" }],
+  ["edit_default_app", { default_app_path: "" }, { default_app: null }],
+  ["default_scripts", default_scripts, { default_scripts }],
+  [
+    "edit_chat_command",
+    { chat_command_script: "u/admin/script" },
+    { chat_command_script: "u/admin/script", slack_command_script: "u/admin/script" },
+  ],
+  [
+    "edit_slack_command",
+    { slack_command_script: "script/u/admin/script" },
+    { chat_command_script: "script/u/admin/script", slack_command_script: "script/u/admin/script" },
+  ],
+  [
+    "edit_chat_command",
+    { chat_command_script: "flow/u/admin/flow" },
+    { chat_command_script: "flow/u/admin/flow", slack_command_script: "flow/u/admin/flow" },
+  ],
+  ["set_automatic_billing", { automatic_billing: true, seats: 3 }, { automatic_billing: true }],
+  [
+    "edit_large_file_storage_config",
+    { large_file_storage: { type: "S3Storage", s3_resource_path: "u/admin/thing" } },
+    { large_file_storage: { type: "S3Storage", s3_resource_path: "u/admin/thing" } },
+  ],
+] as const)("%s %j is kept, leaves a row, and is an admin's alone", async (name, body, expected) => {
+  expect((await dev("POST", `${w}/${name}`, body)).status).toBe(403);
+  const before = await settings();
+  await expectOk(admin("POST", `${w}/${name}`, body));
+  expect(await settings()).toEqual({ ...before, ...(expected as object) });
+  const [row] = (await admin("GET", "/w/acme/audit/list?per_page=1")).json();
+  expect(row).toMatchObject({ action_kind: "Update", resource: "acme", username: "admin" });
+  const edits = /^edit_(chat|slack)_command$/.test(name) ? "edit_command_script" : name;
+  expect(row.operation).toBe(`workspaces.${edits === "default_scripts" ? "edit_default_scripts" : edits}`);
+  expect(JSON.stringify(row)).not.toContain("example.org/x");
+});
+
+test("what members are told: all of it but where events and errors are sent", async () => {
+  await expectOk(admin("POST", `${w}/edit_webhook`, { webhook: "https://example.org/secret" }));
+  await expectOk(admin("POST", `${w}/edit_error_handler`, handler));
+  const all = await settings();
+  expect(await settings(dev)).toEqual({ ...all, webhook: null, error_handler_extra_args: null });
+  await expectOk(admin("POST", `${w}/edit_deploy_to`, { deploy_to: "other" }));
+  await expectOk(admin("POST", `${w}/edit_copilot_config`, { ai_resource, code_completion_enabled: true }));
+  for (const [path, expected] of [
+    ["get_deploy_to", { deploy_to: "other" }],
+    ["default_app", { default_app_path: null }],
+    ["default_scripts", default_scripts],
+    [
+      "get_copilot_info",
+      {
+        ai_provider: "openai",
+        exists_ai_resource: true,
+        exists_openai_resource_path: true,
+        code_completion_enabled: true,
+        ...ai_config,
+      },
+    ],
+    ["used_triggers", { http_routes_used: false, websocket_used: false }],
+    ["is_premium", false],
+  ] as const) {
+    expect([path, (await expectOk(dev("GET", `${w}/${path}`))).json()]).toEqual([path, expected]);
+  }
+  expect((await expectOk(dev("GET", `${w}/get_workspace_name`))).text).toBe("acme");
+});
+
+test("what newer clients say beside a setting is no fault, and what they keep in it is given back", async () => {
+  const include = { include_path: ["f/**"], exclude_path: ["f/private/**"] };
+  await expectOk(admin("POST", `${w}/edit_git_sync_config`, { git_sync_settings: include, version: 2 }));
+  expect((await settings()).git_sync).toEqual(include);
+  await expectOk(admin("POST", `${w}/edit_git_sync_config`, {}));
+});
+
+test.each([
+  ["edit_deploy_to", { deploy_to: "acme" }, "`deploy_to`: must be another workspace"],
+  ["edit_deploy_to", { deploy_to: "nowhere" }, "`deploy_to`: there is no workspace nowhere"],
+  ["edit_webhook", { webhook: "ftp://example.org" }, "`webhook`: must be an address such as https://"],
+  ["edit_webhook", { webhook: "example.org" }, "`webhook`"],
+  ["edit_webhook", { webhook: 7 }, "`webhook`"],
+  ["edit_error_handler", { error_handler: "u/admin/script" }, "`error_handler`: must be script/<path>"],
+  ["edit_error_handler", { error_handler: "script/u/admin/none" }, "there is no script u/admin/none"],
+  ["edit_error_handler", { error_handler: "flow/u/admin/none" }, "there is no flow u/admin/none"],
+  ["edit_error_handler", { error_handler: "flow/nopath" }, '`error_handler`: "nopath" is not a path'],
+  ["edit_error_handler", { muted_on_user_path: true }, "`muted_on_user_path`: must be false"],
+  ["edit_error_handler", { error_handler_extra_args: [] }, "`error_handler_extra_args`"],
+  ["edit_copilot_config", {}, "`code_completion_enabled`"],
+  [
+    "edit_copilot_config",
+    { code_completion_enabled: true, ai_resource: { path: "x" } },
+    "`ai_resource.provider`",
+  ],
+  [
+    "edit_copilot_config",
+    { code_completion_enabled: true, ai_resource: { path: "u/a/none", provider: "openai" } },
+    "`ai_resource.path`: there is no resource u/a/none",
+  ],
+  [
+    "edit_git_sync_config",
+    { git_sync_settings: { include_type: ["scripts"] } },
+    "`git_sync_settings.include_type.0`",
+  ],
+  [
+    "edit_git_sync_config",
+    { git_sync_settings: { repositories: [{ ...repository, git_repo_resource_path: "u/a/none" }] } },
+    "there is no resource u/a/none",
+  ],
+  ["edit_default_app", { default_app_path: "nopath" }, '`default_app_path`: "nopath" is not a path'],
+  [
+    "edit_default_app",
+    { default_app_path: "f/apps/none" },
+    "`default_app_path`: there is no app f/apps/none",
+  ],
+  ["default_scripts", { order: ["Type Script"] }, "`order.0`: must be the name of a language"],
+  ["edit_chat_command", { chat_command_script: "u/admin/none" }, "there is no script u/admin/none"],
+  ["set_automatic_billing", { seats: 1 }, "`automatic_billing`"],
+  ["set_automatic_billing", { automatic_billing: true, seats: 0 }, "`seats`: must be 1 or more"],
+  [
+    "edit_large_file_storage_config",
+    { large_file_storage: { type: "S3Storage", s3_resource_path: "u/admin/off" } },
+    "storage _default_: bucket files at http://127.0.0.1:1 cannot be used now",
+  ],
+  ["edit_auto_invite", { operator: "no" }, "`operator`"],
+  ["set_environment_variable", { value: "x" }, "`name`"],
+  ["set_environment_variable", { name: "A B", value: "x" }, '`name`: "A B" cannot name a variable'],
+  ["set_environment_variable", { name: "WM_TOKEN", value: "x" }, "WM_TOKEN is the server's own"],
+  ["set_environment_variable", { name: "PATH", value: "x" }, "PATH is the server's own"],
+] as const)("%s %j is refused, and nothing is changed", async (name, body, says) => {
+  const before = await settings();
+  const answer = await admin("POST", `${w}/${name}`, body);
+  expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(says)]);
+  expect(await settings()).toEqual(before);
+});
+
+describe("a variable of the workspace's environment", () => {
+  const set = (name: string, value: string | null) =>
+    expectOk(admin("POST", `${w}/set_environment_variable`, { name, value }));
+  const run = async () =>
+    (await expectOk(dev("POST", "/w/acme/jobs/run_wait_result/h/HASH".replace("HASH", hash), {}))).json();
+  let hash: string;
+
+  test("is in the environment of the next job, warm or not, until it is removed", async () => {
+    hash = await deploy(dev, "acme", "u/dev/region", "export const main = () => process.env.REGION ?? null");
+    expect(await run()).toBeNull();
+    await set("REGION", "eu-1");
+    expect(await run()).toBe("eu-1");
+    await set("REGION", "eu-2");
+    expect(await run()).toBe("eu-2");
+    await set("REGION", null);
+    expect(await run()).toBeNull();
+    const rows = (await admin("GET", "/w/acme/audit/list?operation=workspaces.set_environment")).json();
+    expect(rows[0]).toMatchObject({ parameters: { name: "REGION" } });
+    expect(JSON.stringify(rows)).not.toContain("eu-1");
+  });
+
+  test("gives way to what a script names itself, and is none of another workspace's", async () => {
+    await set("REGION", "workspace");
+    const own = await deploy(dev, "acme", "u/dev/own", "export const main = () => process.env.REGION", {
+      envs: ["REGION=script"],
+    });
+    const path = `/jobs/run_wait_result/h/${own}`;
+    expect((await expectOk(dev("POST", `/w/acme${path}`, {}))).json()).toBe("script");
+    const bash = await deploy(dev, "acme", "u/dev/bash", 'echo "$REGION"', { language: "bash" });
+    expect((await expectOk(dev("POST", `/w/acme/jobs/run_wait_result/h/${bash}`, {}))).json()).toBe(
+      "workspace",
+    );
+    const { ask } = await server.workspace("third");
+    await deploy(ask, "third", "u/admin/region", "export const main = () => process.env.REGION ?? null");
+    const answer = await expectOk(ask("POST", "/w/third/jobs/run_wait_result/p/u/admin/region", {}));
+    expect(answer.json()).toBeNull();
+  });
+});
+
+describe("what a workspace uses", () => {
+  test("one execution for every second that a job has begun, this month, by workspace", async () => {
+    const { ask } = await server.workspace("counted");
+    const usage = async () => (await expectOk(ask("GET", "/w/counted/workspaces/usage"))).json();
+    expect(await usage()).toBe(0);
+    const code = "export const main = async (ms: number) => { await Bun.sleep(ms) }";
+    await deploy(ask, "counted", "u/admin/wait", code);
+    const begun = await usage();
+    for (const ms of [0, 0, 1_100]) {
+      await expectOk(ask("POST", "/w/counted/jobs/run_wait_result/p/u/admin/wait", { ms }));
+    }
+    expect((await usage()) - begun).toBeGreaterThanOrEqual(4);
+    expect((await usage()) - begun).toBeLessThan(20);
+    const { storeUsage } = await import("../../../../src/features/tenancy/workspaces/usage.ts");
+    const before = await usage();
+    await storeUsage(server.server.app);
+    expect(await usage()).toBe(before);
+    const info = async () => (await ask("GET", "/w/counted/workspaces/premium_info")).json();
+    expect(await info()).toEqual({ premium: false, usage: before, automatic_billing: false });
+    await license(server);
+    await expectOk(
+      ask("POST", "/w/counted/workspaces/set_automatic_billing", { automatic_billing: false, seats: 5 }),
+    );
+    expect(await info()).toEqual({ premium: true, usage: before, seats: 5, automatic_billing: false });
+    expect((await ask("GET", "/w/counted/workspaces/is_premium")).json()).toBe(true);
+    await expectOk(server.operator("POST", "/settings/global/license_key", { value: null }));
+  });
+});

@@ -1,0 +1,373 @@
+/** Workspaces are archived and brought back, deleted without a trace, and given another id. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { and, eq, getTableName, is, Table } from "drizzle-orm";
+import type { Tx } from "../../../../src/database/database.ts";
+import { oauthAccounts } from "../../../../src/features/assets/account-tables.ts";
+import { flowFrames } from "../../../../src/features/code/flows/tables.ts";
+import { raiseAlert } from "../../../../src/features/signals/alerts/service.ts";
+import { auditLog } from "../../../../src/features/signals/audit/tables.ts";
+import { webhookDeliveries, webhookEndpoints } from "../../../../src/features/signals/webhooks/tables.ts";
+import { tokenNotices } from "../../../../src/features/tenancy/tokens/tables.ts";
+import { workspaces } from "../../../../src/features/tenancy/workspaces/tables.ts";
+import { storeUsage } from "../../../../src/features/tenancy/workspaces/usage.ts";
+import { handlerCalls } from "../../../../src/features/triggers/handlers/tables.ts";
+import { schedulerOf } from "../../../../src/features/triggers/schedules/service.ts";
+import { schedules } from "../../../../src/features/triggers/schedules/tables.ts";
+import { jobLogs, jobs } from "../../../../src/platform/queue/tables.ts";
+import {
+  type Ask,
+  deploy,
+  expectOk,
+  startTestServer,
+  type TestServer,
+  until,
+} from "../../../support/harness.ts";
+
+let server: TestServer;
+let root: Ask;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  root = (await server.user("root", { super_admin: true })).ask;
+  await expectOk(root("POST", "/settings/global/root_route_workspaces", { value: ["*"] }));
+}, 30_000);
+afterAll(() => server.stop());
+
+const HELLO = "export const main = () => 'hello'";
+const SLEEP = "export const main = async () => { await Bun.sleep(60_000) }";
+
+/** Every table that says where its rows belong, found in the files that describe them. */
+async function tablesOfWorkspaces(): Promise<Record<string, any>[]> {
+  const found: Record<string, any>[] = [];
+  for await (const file of new Bun.Glob("src/**/tables.ts").scan()) {
+    for (const table of Object.values(await import(`../../${file}`))) {
+      if (is(table, Table) && "workspace_id" in table) found.push(table as never);
+    }
+  }
+  return found;
+}
+
+/** How many rows each table has of a workspace; those with none are left out. */
+async function rowsOf(id: string): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const table of await tablesOfWorkspaces()) {
+    const rows = await server.server.app.db.read
+      .select()
+      .from(table as never)
+      .where(eq(table.workspace_id, id));
+    if (rows.length > 0) counts[getTableName(table as never)] = rows.length;
+  }
+  return counts;
+}
+
+/** A workspace with something in every table that there is a way to. */
+async function furnished(id: string): Promise<{ ask: Ask; bound: string }> {
+  const { ask } = await server.workspace(id);
+  const dev = await server.member(id, `dev_${id}`);
+  const w = `/w/${id}`;
+  await deploy(ask, id, "u/admin/hello", HELLO);
+  await deploy(ask, id, "u/admin/sleep", SLEEP);
+  await deploy(
+    ask,
+    id,
+    "u/admin/imports",
+    'import { main as hello } from "./hello";\nexport const main = hello;',
+  );
+  const module = { id: "a", value: { type: "script", path: "u/admin/sleep", input_transforms: {} } };
+  const flow = { path: "u/admin/flow", summary: "", value: { modules: [module] } };
+  await expectOk(ask("POST", `${w}/flows/create`, flow));
+  const secret = { path: "u/admin/key", value: `secret of ${id}`, is_secret: true, description: "" };
+  await expectOk(ask("POST", `${w}/variables/create`, secret));
+  await expectOk(ask("POST", `${w}/resources/create`, { path: "u/admin/r", value: 1, resource_type: "x" }));
+  await expectOk(ask("POST", `${w}/resources/type/create`, { name: "x" }));
+  const packages = { workspace_id: id, language: "python3", content: "pandas" };
+  await expectOk(ask("POST", `${w}/workspace_dependencies/create`, packages));
+  await expectOk(ask("POST", `${w}/drafts/create`, { path: "u/admin/d", typ: "script", value: 1 }));
+  await expectOk(ask("POST", `${w}/workspaces/edit_webhook`, { webhook: "https://example.org" }));
+  await expectOk(ask("POST", `${w}/workspaces/set_environment_variable`, { name: "REGION", value: "eu" }));
+  const invite = { email: `guest@${id}.org`, is_admin: false, operator: false };
+  await expectOk(ask("POST", `${w}/workspaces/invite_user`, invite));
+  const large_file_storage = { type: "FilesystemStorage" };
+  await expectOk(ask("POST", `${w}/workspaces/edit_large_file_storage_config`, { large_file_storage }));
+  await expectOk(ask("POST", `${w}/job_helpers/upload_s3_file?file_key=a.txt`, "file"));
+  const bound = (await expectOk(dev.ask("POST", "/users/tokens/create", { workspace_id: id }))).text;
+  await expectOk(ask("POST", `${w}/folders/create`, { name: "ops" }));
+  await expectOk(ask("POST", `${w}/groups/create`, { name: "team" }));
+  await expectOk(ask("POST", `${w}/groups/adduser/team`, { username: `dev_${id}` }));
+  const app = { path: "f/ops/app", summary: "", value: { of: id }, policy: {}, custom_path: `of-${id}` };
+  await expectOk(ask("POST", `${w}/apps/create`, app));
+  await expectOk(ask("POST", `${w}/raw_apps/create`, { path: "f/ops/raw", summary: "", value: "1" }));
+  const hourly = {
+    schedule: "0 0 * * * *",
+    timezone: "Etc/UTC",
+    script_path: "u/admin/hello",
+    is_flow: false,
+  };
+  await expectOk(ask("POST", `${w}/schedules/create`, { path: "u/admin/hourly", enabled: true, ...hourly }));
+  await expectOk(ask("POST", `${w}/webhooks/create`, { url: "https://example.org/told", description: "" }));
+  await expectOk(ask("POST", `${w}/favorites/star`, { path: "f/ops/app", favorite_kind: "app" }));
+  const kept = `${w}/inputs/create?runnable_id=u/admin/hello&runnable_type=ScriptPath`;
+  await expectOk(ask("POST", kept, { name: "kept", args: {} }));
+  // An event that waits to be sent, and an account elsewhere.
+  await expectOk(ask("POST", `${w}/variables/update/u/admin/key`, { description: "told" }));
+  const { db } = server.server.app;
+  const account = { client: "x", owner: "x@example.org", refresh_token: null, lifetime_s: 60 };
+  const now = new Date();
+  await db.write((tx) =>
+    tx.insert(oauthAccounts).values({ ...account, workspace_id: id, expires_at: now, created_at: now }),
+  );
+  const trigger = { path: "u/admin/trigger", script_path: "u/admin/hello", is_flow: false };
+  const route = { ...trigger, route_path: `in/${id}`, http_method: "post", enabled: false };
+  await expectOk(ask("POST", `${w}/http_triggers/create`, route));
+  const socket = { ...trigger, url: "wss://example.org/", enabled: false };
+  await expectOk(ask("POST", `${w}/websocket_triggers/create`, socket));
+  await expectOk(ask("POST", `${w}/workspaces/edit_copilot_config`, { code_completion_enabled: true }));
+  const later = new Date(now.getTime() + 3_600_000);
+  const waiting = { workspace_id: id, created_at: now, attempts: 0, next_at: later };
+  const notice = {
+    channel: "mail",
+    type: "TokenExpired",
+    email: "x@example.org",
+    token_prefix: "x",
+  } as const;
+  await db.write(async (tx) => {
+    await tx.insert(tokenNotices).values({ ...waiting, ...notice, expiration: now });
+    await tx.insert(handlerCalls).values({ ...waiting, job_id: `of ${id}`, occasion: "failure" });
+  });
+  const left = await server.member(id, `left_${id}`);
+  await expectOk(left.ask("POST", `${w}/workspaces/leave`));
+  await raiseAlert(server.server.app, { kind: "test", message: `something in ${id}`, workspace_id: id });
+  const once = { "idempotency-key": "once" };
+  await expectOk(ask("POST", `${w}/jobs/run_wait_result/p/u/admin/hello?cache_ttl=60`, {}, once));
+  await storeUsage(server.server.app);
+  return { ask, bound };
+}
+
+describe("an archived workspace", () => {
+  test("lets nobody in and runs nothing, webhooks included, until it is brought back", async () => {
+    const { ask, bound } = await furnished("closed");
+    const dev = server.as(bound);
+    const running = (await expectOk(ask("POST", "/w/closed/jobs/run/p/u/admin/sleep", {}))).text;
+    const later = (
+      await expectOk(ask("POST", "/w/closed/jobs/run/p/u/admin/hello?scheduled_in_secs=3600", {}))
+    ).text;
+    expect((await dev("POST", "/w/closed/workspaces/archive")).status).toBe(403);
+    expect((await expectOk(ask("POST", "/w/closed/workspaces/archive"))).text).toBe(
+      "archived workspace closed",
+    );
+    const tokened = `/w/closed/jobs/run_wait_result/p/u/admin/hello?token=${bound}`;
+    for (const [caller, method, path] of [
+      [ask, "POST", "/w/closed/jobs/run/p/u/admin/hello"],
+      [ask, "POST", "/w/closed/jobs/run_wait_result/p/u/admin/hello"],
+      [server.as(undefined), "POST", tokened],
+      [ask, "GET", "/w/closed/users/whoami"],
+      [ask, "POST", "/w/closed/workspaces/archive"],
+      [dev, "GET", "/w/closed/variables/list"],
+      [root, "GET", "/w/closed/variables/list"],
+    ] as const) {
+      const answer = await caller(method, path, method === "POST" ? {} : undefined);
+      expect([path, answer.status, answer.text]).toEqual([
+        path,
+        400,
+        "Bad request: workspace closed is archived",
+      ]);
+    }
+    expect((await ask("GET", "/workspaces/list")).json()).toEqual([]);
+    const { db } = server.server.app;
+    const hourly = and(eq(schedules.workspace_id, "closed"), eq(schedules.path, "u/admin/hourly"));
+    const isDue = (tx: Tx) => tx.update(schedules).set({ next_at: new Date() }).where(hourly);
+    await db.write(isDue);
+    schedulerOf(server.server.app).wake();
+    const put = await until(async () => {
+      const [row] = await db.read.select().from(schedules).where(hourly);
+      return row!.next_at! > new Date() ? row : undefined;
+    }, "the schedule to be put off");
+    expect(put!.error).toBe("workspace closed is archived");
+    const begun = () =>
+      db.read
+        .select()
+        .from(jobs)
+        .where(and(eq(jobs.workspace_id, "closed"), eq(jobs.schedule_path, "u/admin/hourly")));
+    expect(await begun()).toEqual([]);
+    const all = (await root("GET", "/workspaces/list_as_superadmin")).json();
+    expect(all.find((row: any) => row.id === "closed")).toMatchObject({ deleted: true, premium: false });
+    const states = async () =>
+      (await server.server.app.db.read.select().from(jobs).where(eq(jobs.workspace_id, "closed")))
+        .filter(({ id }) => id === running || id === later)
+        .map(({ status }) => status);
+    await until(async () => ((await states()).every((one) => one === "canceled") ? true : undefined));
+    const stranger = (await server.user("stranger")).ask;
+    expect((await stranger("POST", "/workspaces/unarchive/closed")).status).toBe(403);
+    expect((await stranger("POST", "/workspaces/unarchive/nowhere")).status).toBe(403);
+    expect((await root("POST", "/workspaces/unarchive/nowhere")).status).toBe(404);
+    await expectOk(ask("POST", "/workspaces/unarchive/closed"));
+    await db.write(isDue);
+    schedulerOf(server.server.app).wake();
+    await until(async () => (await begun())[0], "the schedule's run");
+    expect((await ask("POST", "/workspaces/unarchive/closed")).text).toContain("is not archived");
+    const answer = await ask("POST", "/w/closed/jobs/run_wait_result/p/u/admin/hello", {});
+    expect([answer.status, answer.json()]).toEqual([200, "hello"]);
+    expect((await dev("GET", "/w/closed/variables/list")).status).toBe(200);
+    const names = (await ask("GET", "/w/closed/audit/list?operation=workspaces.")).json();
+    expect(names.slice(0, 2).map((row: any) => row.operation)).toEqual([
+      "workspaces.unarchive",
+      "workspaces.archive",
+    ]);
+  }, 30_000);
+});
+
+describe("a deleted workspace", () => {
+  test("leaves nothing behind in any table nor on the disk, and nothing that runs", async () => {
+    const { ask, bound } = await furnished("gone");
+    await expectOk(ask("POST", "/w/gone/jobs/run/p/u/admin/sleep", {}));
+    const flow = (await expectOk(ask("POST", "/w/gone/jobs/run/f/u/admin/flow", {}))).text;
+    const before = await rowsOf("gone");
+    // Whatever a feature keeps: a table without a row here would be looked at in vain.
+    const empty = (await tablesOfWorkspaces()).map((table) => getTableName(table as never));
+    expect(empty.filter((name) => !before[name])).toEqual([]);
+    const deliveries = () => db.read.select().from(webhookDeliveries).where(ofEndpoint);
+    const { db } = server.server.app;
+    const [endpoint] = await db.read
+      .select()
+      .from(webhookEndpoints)
+      .where(eq(webhookEndpoints.workspace_id, "gone"));
+    const ofEndpoint = eq(webhookDeliveries.endpoint_id, endpoint!.id);
+    expect(await deliveries()).not.toEqual([]);
+    expect(existsSync(join(server.data_dir, "storage/gone/_default_/a.txt"))).toBe(true);
+    expect((await ask("DELETE", "/workspaces/delete/gone")).status).toBe(403);
+    expect((await root("DELETE", "/workspaces/delete/nowhere")).status).toBe(404);
+    const ids = (await db.read.select().from(jobs).where(eq(jobs.workspace_id, "gone"))).map(({ id }) => id);
+    expect((await expectOk(root("DELETE", "/workspaces/delete/gone"))).text).toBe("deleted workspace gone");
+    expect(await rowsOf("gone")).toEqual({});
+    expect(await deliveries()).toEqual([]);
+    expect(await db.read.select().from(workspaces).where(eq(workspaces.id, "gone"))).toEqual([]);
+    expect(await db.read.select().from(flowFrames).where(eq(flowFrames.job_id, flow))).toEqual([]);
+    for (const id of ids) {
+      expect(await db.read.select().from(jobLogs).where(eq(jobLogs.job_id, id))).toEqual([]);
+    }
+    expect(existsSync(join(server.data_dir, "storage/gone"))).toBe(false);
+    await until(() => (existsSync(join(server.data_dir, "runner/versions/gone")) ? undefined : true));
+    expect((await server.as(bound)("GET", "/users/whoami")).status).toBe(401);
+    expect((await ask("GET", "/w/gone/users/whoami")).status).toBe(401);
+    const kept = await db.read.select().from(auditLog).where(eq(auditLog.workspace_id, "deleted/gone"));
+    expect(kept.length).toBeGreaterThan(5);
+    const [told] = (await root("GET", "/audit/list?workspace=global&operation=workspaces.delete")).json();
+    expect(told).toMatchObject({ resource: "gone", username: "root@example.org" });
+  }, 30_000);
+
+  test("leaves its id to a new one, which finds nothing of it", async () => {
+    const first = await server.workspace("again");
+    await deploy(first.ask, "again", "u/admin/hello", HELLO);
+    await expectOk(first.ask("POST", "/w/again/jobs/run_wait_result/p/u/admin/hello", {}));
+    await expectOk(root("DELETE", "/workspaces/delete/again"));
+    const body = { id: "again", name: "again", owner: "admin_again@example.org", username: "admin" };
+    await expectOk(server.operator("POST", "/workspaces/create", body));
+    const ask = first.ask;
+    expect((await ask("POST", "/w/again/jobs/run_wait_result/p/u/admin/hello", {})).status).toBe(404);
+    expect((await ask("GET", "/w/again/audit/list")).json()).toHaveLength(0);
+    await deploy(ask, "again", "u/admin/hello", HELLO);
+    const answer = await ask("POST", "/w/again/jobs/run_wait_result/p/u/admin/hello", {});
+    expect([answer.status, answer.json()]).toEqual([200, "hello"]);
+  });
+});
+
+describe("another id", () => {
+  test("is followed by everything: rows, secrets, files, tokens, jobs that wait", async () => {
+    const { ask, bound } = await furnished("before");
+    const other = await server.workspace("points-there");
+    await expectOk(other.ask("POST", "/w/points-there/workspaces/edit_deploy_to", { deploy_to: "before" }));
+    const waits = (
+      await expectOk(ask("POST", "/w/before/jobs/run/p/u/admin/hello?scheduled_in_secs=3600", {}))
+    ).text;
+    const runs = (await expectOk(ask("POST", "/w/before/jobs/run/p/u/admin/sleep", {}))).text;
+    const flow = (await expectOk(ask("POST", "/w/before/jobs/run/f/u/admin/flow", {}))).text;
+    const rows = await rowsOf("before");
+    const body = { new_id: "after", new_name: "After it", username: "no field" };
+    expect((await server.as(bound)("POST", "/w/before/workspaces/change_workspace_id", body)).status).toBe(
+      403,
+    );
+    await expectOk(ask("POST", "/w/before/workspaces/change_workspace_id", body));
+    expect(await rowsOf("before")).toEqual({});
+    const moved = await rowsOf("after");
+    // Cached results are found by the id; steps of the flow and audit rows may have come since.
+    for (const [table, count] of Object.entries(rows)) {
+      if (table !== "job_cache") expect([table, (moved[table] ?? 0) >= count]).toEqual([table, true]);
+    }
+    const w = "/w/after";
+    expect((await ask("GET", `${w}/apps/get/p/f/ops/app`)).json().value).toEqual({ of: "before" });
+    expect((await ask("GET", `${w}/apps/list?starred_only=true`)).json()).toHaveLength(1);
+    expect((await ask("GET", `${w}/folders/listnames`)).json()).toContain("ops");
+    expect((await ask("GET", `${w}/groups/get/team`)).json().members).toEqual(["admin", "dev_before"]);
+    // What is due runs there.
+    const due = { next_at: new Date() };
+    const hourly = and(eq(schedules.workspace_id, "after"), eq(schedules.path, "u/admin/hourly"));
+    await server.server.app.db.write((tx) => tx.update(schedules).set(due).where(hourly));
+    schedulerOf(server.server.app).wake();
+    const found = () => ask("GET", `${w}/jobs/completed/list?schedule_path=u/admin/hourly`);
+    await until(async () => (await found()).json()[0], "the schedule's run");
+    expect((await ask("GET", `${w}/workspaces/get_workspace_name`)).text).toBe("After it");
+    expect((await ask("GET", `${w}/variables/get_value/u/admin/key`)).json()).toBe("secret of before");
+    expect((await ask("GET", `${w}/job_helpers/download_s3_file?file_key=a.txt`)).text).toBe("file");
+    expect((await server.as(bound)("GET", `${w}/users/whoami`)).json().username).toBe("dev_before");
+    expect((await ask("GET", "/w/before/users/whoami")).status).toBe(401);
+    const settings = (await other.ask("GET", "/w/points-there/workspaces/get_deploy_to")).json();
+    expect(settings).toEqual({ deploy_to: "after" });
+    const job = async (id: string) => (await ask("GET", `${w}/jobs_u/get/${id}`)).json();
+    expect(await job(waits)).toMatchObject({ type: "QueuedJob", workspace_id: "after" });
+    for (const id of [runs, flow]) {
+      expect(await job(id)).toMatchObject({ type: "CompletedJob", canceled: true });
+      expect((await job(id)).canceled_reason).toContain("was given the id after");
+    }
+    const answer = await ask("POST", `${w}/jobs/run_wait_result/p/u/admin/hello`, {});
+    expect([answer.status, answer.json()]).toEqual([200, "hello"]);
+    const [row] = (await ask("GET", `${w}/audit/list?operation=workspaces.change`)).json();
+    expect(row).toMatchObject({ resource: "after", parameters: { old_id: "before" } });
+    // The id is free, and whoever has it next finds neither files nor secrets.
+    const anew = { id: "before", name: "before", owner: "admin_before@example.org", username: "admin" };
+    await expectOk(server.operator("POST", "/workspaces/create", anew));
+    const next = ask;
+    await expectOk(
+      next("POST", "/w/before/workspaces/edit_large_file_storage_config", {
+        large_file_storage: { type: "FilesystemStorage" },
+      }),
+    );
+    expect((await next("GET", "/w/before/job_helpers/download_s3_file?file_key=a.txt")).status).toBe(404);
+    expect((await next("GET", "/w/before/variables/list")).json()).toEqual([]);
+  }, 30_000);
+
+  test.each([
+    [{ new_id: "points-there" }, "there is a workspace with id points-there already"],
+    [{ new_id: "after" }, "is the id that the workspace has"],
+    [{ new_id: "a b" }, '"a b" cannot be a workspace id'],
+    [{ new_id: "global" }, "stands for the whole instance"],
+    [{ new_name: "x" }, "`new_id`"],
+    [{ new_id: "fine", new_name: " " }, "`new_name`"],
+  ])("is refused where it is %j", async (body, says) => {
+    const answer = await root("POST", "/w/after/workspaces/change_workspace_id", body);
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(says)]);
+  });
+
+  test("a name alone is changed by its own operation, with or without the field that is none", async () => {
+    const ask = (await server.workspace("named")).ask;
+    const change = (body: object) => ask("POST", "/w/named/workspaces/change_workspace_name", body);
+    for (const body of [{ new_name: "One" }, { new_name: "Two", username: "x" }]) {
+      await expectOk(change(body));
+      expect((await ask("GET", "/w/named/workspaces/get_workspace_name")).text).toBe(body.new_name);
+    }
+    expect((await change({ username: "x" })).text).toContain("`new_name`");
+    expect((await change({ new_name: "" })).text).toContain("`new_name`: must not be empty");
+  });
+});
+
+test("the super admins' workspace is neither archived nor deleted nor given another id", async () => {
+  await expectOk(root("POST", "/workspaces/create", { id: "admins", name: "admins", username: "root" }));
+  for (const answer of [
+    await root("POST", "/w/admins/workspaces/archive"),
+    await root("DELETE", "/workspaces/delete/admins"),
+    await root("POST", "/w/admins/workspaces/change_workspace_id", { new_id: "mine" }),
+  ]) {
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("is the super admins'")]);
+  }
+});

@@ -1,0 +1,66 @@
+/** Arguments of bash scripts: `$1`, `$2`, … as ever, and nobody else on the machine reads them. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
+
+const SECRET = "s3cr3t-of-the-shell-4711";
+
+let server: TestServer;
+let ask: Ask;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  ({ ask } = await server.workspace());
+  const secret = { path: "u/admin/shell", value: SECRET, is_secret: true, description: "" };
+  await expectOk(ask("POST", "/w/acme/variables/create", secret));
+});
+afterAll(() => server.stop());
+
+let deployed = 0;
+async function run(content: string, args: object, more: object = {}): Promise<unknown> {
+  const path = `u/admin/sh_${deployed++}`;
+  await deploy(ask, "acme", path, content, { language: "bash", ...more });
+  return (await expectOk(ask("POST", `/w/acme/jobs/run_wait_result/p/${path}`, args))).json();
+}
+
+test.each([
+  ["quotes", `it's "so" \`date\` $(date) $HOME \\ \\' !`],
+  ["lines", "one\n\ttwo\n\nthree\n"],
+  ["other letters", "üñí 🙂 \u2028"],
+  ["a beginning like an option's", "-e --"],
+  ["only a space", " "],
+  ["nothing", ""],
+  ["more than the system lets a program be started with", "x".repeat(300_000)],
+])("an argument arrives to the letter: %s", async (_, text) => {
+  const content = `a="$1"\nb="$2"\nprintf '%s.%s' "$a" "$b" | base64 -w0 > result.out`;
+  const result = (await run(content, { a: text, b: "last" })) as string;
+  expect(Buffer.from(result, "base64").toString()).toBe(`${text}.last`);
+});
+
+test("a script is started as by its name: its own `$0`, no more arguments, nothing left of how they came", async () => {
+  const content = [
+    'a="$1"',
+    "set -u",
+    "inner=$(bash -c 'echo \"$# ${BASH_ENV-none}\"')",
+    "open=$(ls -l /proc/$$/fd | grep -c memfd)",
+    'echo "$# $(basename "$0") ${BASH_SOURCE[0]##*/} $LINENO ${BASH_ENV-none} $inner $open"',
+  ].join("\n");
+  expect(await run(content, { a: "x" })).toBe("1 main.sh main.sh 5 none 0 none 0");
+});
+
+test.each([
+  [["POSIXLY_CORRECT=1"], "y"],
+  [["BASH_ENV=/dev/null"], "/dev/null"],
+])("what bash goes by when it starts is the script's as ever: %p", async (envs, expected) => {
+  const content = 'a="$1"\nshopt -qo posix && echo "$a y" || echo "$a $BASH_ENV"';
+  expect(await run(content, { a: "given" }, { envs })).toBe(`given ${expected}`);
+});
+
+test("a secret that a reference leads to is in no process's command line or environment", async () => {
+  const content = [
+    'a="$1"',
+    // The script says of itself what everybody and what only its own user may read.
+    "{ tr '\\0' '\\n' < /proc/$$/cmdline; tr '\\0' '\\n' < /proc/$$/environ; } > said",
+    `[ "$a" = ${SECRET} ] && ! grep -q "s3cr3t" said && echo "unseen in $(wc -l < said) lines"`,
+  ].join("\n");
+  expect(await run(content, { a: "$var:u/admin/shell" })).toMatch(/^unseen in \d\d+ lines$/);
+});

@@ -1,0 +1,63 @@
+/** Expressions that never end: what they cost is theirs alone, and a run has only so much of it. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Ask, startTestServer, type TestServer } from "../../../support/harness.ts";
+
+let server: TestServer;
+let ask: Ask;
+
+beforeAll(async () => {
+  server = await startTestServer({ workers: 2 });
+  ({ ask } = await server.workspace());
+});
+afterAll(() => server.stop());
+
+const js = (expr: string) => ({ type: "javascript", expr });
+/** An iterator of `count` elements, each with an input that runs into its time limit. */
+const hostile = (count: number) => ({
+  id: "loop",
+  value: {
+    type: "forloopflow",
+    iterator: js(`[...Array(${count}).keys()]`),
+    parallel: true,
+    skip_failures: true,
+    modules: [
+      {
+        id: "spin",
+        value: {
+          type: "rawscript",
+          language: "bun",
+          content: "export const main = (x) => x",
+          input_transforms: { x: js("(() => { while (true) {} })()") },
+        },
+      },
+    ],
+  },
+});
+const run = async (modules: object[]) =>
+  (await ask("POST", "/w/acme/jobs/run_wait_result/preview_flow", { value: { modules }, args: {} })).json();
+
+test("others are answered while they run, and each is evaluated once", async () => {
+  let over = false;
+  let answers = 0;
+  const ended = run([hostile(5)]).finally(() => {
+    over = true;
+  });
+  while (!over) {
+    expect((await ask("GET", "/version")).status).toBe(200);
+    answers++;
+  }
+  // Evaluated twice they would be as many as a run may have.
+  expect(await ended).toEqual([null, null, null, null, null]);
+  // Some for each moment in which nothing is evaluated; these are many for each expression.
+  expect(answers).toBeGreaterThan(50);
+}, 60_000);
+
+test("a run that has had its share fails, and says where", async () => {
+  expect(await run([hostile(30)])).toMatchObject({
+    error: {
+      name: "ExpressionError",
+      message: expect.stringMatching(/^10 expressions of this run .* of step spin: .*while \(true\)/),
+      step_id: "spin",
+    },
+  });
+}, 120_000);

@@ -1,0 +1,330 @@
+/** What the steps of a run have made: read by step, taken over by a run that begins at a later one. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eq, sql } from "drizzle-orm";
+import { flowFrames } from "../../../../src/features/code/flows/tables.ts";
+import { expectOk, until } from "../../../support/harness.ts";
+import { type Streaming, startStreaming } from "../../../support/streaming.ts";
+
+let on: Streaming;
+beforeAll(async () => {
+  on = await startStreaming();
+});
+afterAll(() => on.stop());
+
+const jobs = "/w/acme/jobs";
+const js = (expr: string) => ({ type: "javascript", expr });
+const script = (id: string, content: string, inputs: object = {}) => ({
+  id,
+  value: { type: "rawscript", language: "bun", content, input_transforms: inputs },
+});
+/** Counts its runs, in a child of its own. */
+const counting = (id: string, more = "") =>
+  script(id, `let runs = 0; export const main = (...all: unknown[]) => ({ runs: ++runs${more} })`);
+
+let count = 0;
+async function push(modules: object[], more: object = {}): Promise<string> {
+  const path = `u/admin/flow_${++count}`;
+  await expectOk(on.ask("POST", "/w/acme/flows/create", { path, summary: "", value: { modules, ...more } }));
+  return path;
+}
+const start = async (path: string, args: object = {}) =>
+  (await expectOk(on.ask("POST", `${jobs}/run/f/${path}`, args))).text;
+async function ran(modules: object[], args: object = {}, more: object = {}): Promise<any> {
+  return on.completed(await start(await push(modules, more), args));
+}
+const resultOf = (id: string, step: string, query = "") =>
+  on.ask("GET", `${jobs}/result_by_id/${id}/${step}${query}`);
+
+const loop = (id: string, modules: object[], more: object = {}) => ({
+  id,
+  value: { type: "forloopflow", iterator: js("flow_input.items"), skip_failures: false, modules, ...more },
+});
+
+test("the result of a step is read by its id, as far as it is there", async () => {
+  const branch = {
+    id: "one",
+    value: { type: "branchone", branches: [], default: [script("deep", "export const main = () => 'deep'")] },
+  };
+  const times = script("x", "export const main = (v: number) => v * 3", { v: js("flow_input.iter.value") });
+  const waits = script(
+    "late",
+    `${on.gates.script}export const main = async () => { await pass("late"); return 1 }`,
+  );
+  const id = await start(
+    await push([
+      script("a", "export const main = () => ({ list: [{ n: 7 }] })"),
+      branch,
+      loop("l", [times]),
+      waits,
+    ]),
+    { items: [1, 2] },
+  );
+  const { modules } = await untilRunning(id, "late");
+  expect(modules).toHaveLength(4);
+  expect((await resultOf(id, "a")).json()).toEqual({ list: [{ n: 7 }] });
+  expect((await resultOf(id, "a", "?json_path=list.0.n")).json()).toBe(7);
+  expect((await resultOf(id, "deep")).json()).toBe("deep");
+  expect((await resultOf(id, "l")).json()).toEqual([3, 6]);
+  for (const step of ["late", "nowhere"]) expect((await resultOf(id, step)).status).toBe(404);
+  const info = (await on.ask("GET", `${jobs}_u/get_flow_debug_info/${id}`)).json();
+  expect(info.root_job).toMatchObject({ id, flow_status: { step: 3 } });
+  expect(Object.values<any>(info).filter((job) => job.is_flow_step)).toHaveLength(6);
+  expect(info[modules[0].job]).toMatchObject({ parent_job: id, success: true });
+  on.gates.open("late");
+  await on.completed(id);
+  expect((await resultOf(id, "late")).json()).toBe(1);
+  expect((await on.ask("GET", `${jobs}_u/get_flow_debug_info/${id}`)).status).toBe(400);
+});
+
+async function untilRunning(id: string, step: string): Promise<any> {
+  for (;;) {
+    const { flow_status } = (await on.ask("GET", `${jobs}_u/get/${id}`)).json();
+    if (flow_status?.modules.some((each: any) => each.id === step && each.type === "InProgress"))
+      return flow_status;
+  }
+}
+
+test("the results of others are not told", async () => {
+  const job = await ran([script("a", "export const main = () => 1")]);
+  const other = await on.server.member("acme", "otto");
+  expect((await other.ask("GET", `${jobs}/result_by_id/${job.id}/a`)).status).toBe(404);
+  expect((await other.ask("POST", `${jobs}/restart/f/${job.id}/from/a`, {})).status).toBe(404);
+});
+
+describe("a run from a step of another one on", () => {
+  const restart = (id: string, from: string, args: object = {}) =>
+    on.ask("POST", `${jobs}/restart/f/${id}/from/${from}`, args);
+  async function restarted(id: string, from: string, args?: object): Promise<any> {
+    return on.completed((await expectOk(restart(id, from, args))).text);
+  }
+
+  test("takes over the results of the steps before, and the arguments", async () => {
+    const stamp = script("a", "export const main = () => crypto.randomUUID()");
+    const both = script("c", "export const main = (a: string, p: string, x: number) => [a, p, x]", {
+      a: js("results.a"),
+      p: js("previous_result"),
+      x: js("flow_input.x"),
+    });
+    const first = await ran([stamp, script("b", "export const main = () => crypto.randomUUID()"), both], {
+      x: 1,
+    });
+    const [a, b] = first.result;
+    const last = await restarted(first.id, "c", { x: 2 });
+    expect(last.result).toEqual([a, b, 2]);
+    expect(last).toMatchObject({
+      success: true,
+      args: { x: 2 },
+      script_path: first.script_path,
+      flow_status: { restarted_from: { flow_job_id: first.id, step_id: "c" } },
+    });
+    const middle = await restarted(first.id, "b");
+    expect(middle.result[0]).toBe(a);
+    expect(middle.result[1]).not.toBe(b);
+    const named = await expectOk(on.ask("POST", `${jobs}/restart/f/${first.id}`, { step_id: "c" }));
+    expect((await on.completed(named.text)).result).toEqual([a, b, 1]);
+    // One that took over can be gone on from as well.
+    expect((await restarted(middle.id, "c")).result).toEqual([a, middle.result[1], 1]);
+  });
+
+  test("of a flow that failed there, or is not deployed", async () => {
+    const fails = script(
+      "b",
+      "export const main = (x: number) => { if (x < 2) throw new Error('small'); return x }",
+      {
+        x: js("flow_input.x"),
+      },
+    );
+    const value = { modules: [counting("a"), fails] };
+    const started = await expectOk(on.ask("POST", `${jobs}/run/preview_flow`, { value, args: { x: 1 } }));
+    const failed = await on.completed(started.text);
+    expect(failed.success).toBe(false);
+    expect(await restarted(failed.id, "b", { x: 3 })).toMatchObject({ result: 3, job_kind: "flowpreview" });
+    const changed = {
+      modules: [counting("a"), script("b", "export const main = (a: any) => a", { a: js("results.a") })],
+    };
+    const restarted_from = { flow_job_id: failed.id, step_id: "b" };
+    const answer = await on.ask("POST", `${jobs}/run_wait_result/preview_flow`, {
+      value: changed,
+      restarted_from,
+    });
+    expect(answer.json()).toEqual({ runs: 1 });
+  });
+
+  test.each([
+    ["iteration of a loop", loop("l", [stampOf("x")])],
+    ["iteration of many steps", loop("l", [stampOf("y"), stampOf("x")])],
+    ["iteration of a parallel loop", loop("l", [stampOf("x")], { parallel: true })],
+    [
+      "branch",
+      {
+        id: "l",
+        value: { type: "branchall", branches: ["p", "q", "r"].map((id) => ({ modules: [stampOf(id)] })) },
+      },
+    ],
+  ])("from the third %s on", async (_, module) => {
+    const last = script("z", "export const main = (all: unknown) => all", { all: js("results.l") });
+    const first = await ran([module, last], { items: [1, 2, 3] });
+    const again = await restarted(first.id, "l/2");
+    expect(again.result.slice(0, 2)).toEqual(first.result.slice(0, 2));
+    expect(again.result).toHaveLength(3);
+    expect(again.result[2]).not.toBe(first.result[2]);
+    expect((await restarted(first.id, "l/0")).result[0]).not.toBe(first.result[0]);
+  });
+
+  const asking = (more: object = {}) => ({
+    id: "ask",
+    value: { type: "identity" },
+    suspend: { required_events: 1, ...more },
+  });
+  const told = script(
+    "told",
+    "export const main = (resume: unknown, resumes: unknown, approvers: unknown) => [resume, resumes, approvers]",
+    {
+      resume: js("resume"),
+      resumes: js("resumes"),
+      approvers: js("approvers"),
+    },
+  );
+  const untilAsked = (id: string) =>
+    until(async () => {
+      const { suspend } = (await on.ask("GET", `${jobs}_u/get/${id}`)).json();
+      return suspend === 1 ? true : undefined;
+    }, "the flow to ask");
+
+  test("after an approval tells its first step what was answered, or that nothing was", async () => {
+    const approved = await start(await push([asking(), told]));
+    await untilAsked(approved);
+    await expectOk(on.ask("POST", `${jobs}/flow/resume/${approved}`, { yes: true }));
+    const { result } = await on.completed(approved);
+    expect(result).toEqual([{ yes: true }, [{ yes: true }], ["admin"]]);
+    const again = await restarted(approved, "told");
+    expect(again.result).toEqual(result);
+    expect((await restarted(again.id, "told")).result).toEqual(result);
+
+    const refused = await ran([asking({ timeout: 0, continue_on_disapprove_timeout: true }), told]);
+    expect(refused.result[0].error.name).toBe("ApprovalTimeout");
+    expect((await restarted(refused.id, "told")).result).toEqual(refused.result);
+  });
+
+  test("does not pass over an approval that was not given, nor over a failure", async () => {
+    const waiting = await start(await push([asking(), told]));
+    await untilAsked(waiting);
+    await expectOk(on.ask("POST", `${jobs}_u/queue/cancel/${waiting}`, {}));
+    const late = await ran([asking({ timeout: 0 }), told]);
+    const failed = await ran([script("bad", "export const main = () => { throw new Error('no') }"), told]);
+    const gone = [
+      [waiting, "step ask was not approved"],
+      [late.id, "step ask failed"],
+      [failed.id, "step bad failed"],
+    ];
+    for (const [id, says] of gone) {
+      const answer = await restart(id, "told");
+      expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(says)]);
+    }
+    const goes_on = script("bad", "export const main = () => { throw new Error('no') }");
+    const passed = await ran([{ ...goes_on, continue_on_error: true }, told]);
+    expect((await restarted(passed.id, "told")).success).toBe(true);
+  });
+
+  test("is refused where there is nothing to go on from", async () => {
+    const fails = script("b", "export const main = () => { throw new Error('no') }");
+    const job = await ran([loop("l", [stampOf("x")]), fails, counting("c")], { items: [1] });
+    const cases: [from: string, says: string][] = [
+      ["zzz", "no step zzz"],
+      ["x", "no step x"],
+      ["l/1", "none with number 1"],
+      ["l/-1", "not the number"],
+      ["b/1", "neither a loop"],
+    ];
+    for (const [from, says] of cases) {
+      const answer = await restart(job.id, from);
+      expect([from, answer.status, answer.text]).toEqual([from, 400, expect.stringContaining(says)]);
+    }
+    const step = job.flow_status.modules[1].job;
+    expect((await restart(step, "b")).text).toContain("is no run of a flow");
+  });
+});
+
+function stampOf(id: string) {
+  return script(id, "export const main = () => crypto.randomUUID()");
+}
+
+describe("results by id", () => {
+  const ten = script("deep", "export const main = (v: number) => v * 10", {
+    v: js("flow_input.iter?.value ?? 1"),
+  });
+  const read = (id: string, expr: string) =>
+    script(id, "export const main = (x: unknown) => x", { x: js(expr) });
+  const branch = (modules: object[]) => ({
+    id: "one",
+    value: { type: "branchone", branches: [], default: modules },
+  });
+  const ten2 = script("other", "export const main = (v: number) => v * 100", {
+    v: js("flow_input.iter.value"),
+  });
+  const args = { items: [1, 2] };
+
+  test("are found of any finished step, also inside branches and loops; an unknown one is null", async () => {
+    const WAYS: [modules: object[], expr: string, expected: unknown][] = [
+      [[branch([ten])], "[results.deep, results.one]", [10, 10]],
+      [[branch([ten]), loop("l", [read("in", "results.deep")])], "results.l", [10, 10]],
+      [[loop("l", [ten])], "results.deep", 20],
+      [[loop("l", [read("first", "1"), ten])], "results.deep", 20],
+      [[loop("l", [branch([ten])])], "results.deep", 20],
+      [[ten], "[results.unknown, results.nobody?.x ?? 7, results.last]", [null, 7, null]],
+    ];
+    for (const [modules, expr, expected] of WAYS) {
+      expect([expr, (await ran([...modules, read("last", expr)], args)).result]).toEqual([expr, expected]);
+    }
+  });
+
+  test("are found by a run that began in another process, and by one that goes on from another", async () => {
+    const waits = script(
+      "waits",
+      `${on.gates.script}export const main = async () => { await pass("byid"); return 1 }`,
+    );
+    const steps = [branch([ten]), loop("l", [ten2]), waits, read("last", "[results.deep, results.other]")];
+    const id = await start(await push(steps), args);
+    await untilRunning(id, "waits");
+    // As when another server has changed the run meanwhile: it is read anew.
+    await on.server.server.app.db.write((tx) =>
+      tx
+        .update(flowFrames)
+        .set({ version: sql`${flowFrames.version} + 1` })
+        .where(eq(flowFrames.job_id, id)),
+    );
+    await on.gates.open("byid");
+    expect((await on.completed(id)).result).toEqual([10, 200]);
+    const again = await expectOk(on.ask("POST", `${jobs}/restart/f/${id}`, { step_id: "last" }));
+    expect((await on.completed(again.text)).result).toEqual([10, 200]);
+    expect((await expectOk(resultOf(id, "other"))).json()).toBe(200);
+  });
+});
+
+test("the labels of a flow's result are its job's, each once", async () => {
+  const labelled = script("a", "export const main = () => ({ wm_labels: ['red', 'blue', 'red'] })");
+  expect(await ran([labelled])).toMatchObject({ labels: ["red", "blue"] });
+});
+
+test("what fails beside others lets them end, and leaves the list so far", async () => {
+  const odd = script(
+    "i",
+    `${on.gates.script}export const main = async (v: number) => {
+      if (v === 1) throw new Error("no");
+      await pass("slow");
+      return v;
+    }`,
+    { v: js("flow_input.iter.value") },
+  );
+  const id = await start(await push([loop("l", [odd], { parallel: true })]), { items: [1, 2] });
+  await until(async () => {
+    const { flow_status } = (await expectOk(on.ask("GET", `${jobs}_u/get/${id}`))).json();
+    return flow_status.modules[0].flow_jobs_success?.includes(false) || undefined;
+  });
+  await on.gates.open("slow");
+  const { success, result } = await on.completed(id);
+  expect([success, result]).toEqual([
+    false,
+    [{ error: expect.objectContaining({ message: "no", step_id: "i" }) }, 2],
+  ]);
+});

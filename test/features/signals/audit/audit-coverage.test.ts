@@ -1,0 +1,86 @@
+/** What changes something leaves a row in the audit log: the declarations are asked, all of them. */
+import { expect, test } from "bun:test";
+import { operations } from "../../../../src/server/features.ts";
+
+/** Operations that are no GET and leave no row, and why. */
+const WITHOUT: Record<string, string> = {
+  encryptValue: "answers with a sealed text and stores nothing",
+  existsWorkspace: "asks a question whose answer is no secret",
+  existsRoute: "asks a question whose answer is no secret",
+  existsUserInWorkspace: "asks a question whose answer is no secret",
+  existsUsername: "asks a question whose answer is no secret",
+  getJobMetrics: "reads what a job has used",
+  getStartedAtByIds: "reads when jobs have begun",
+  listSelectedJobGroups: "reads which jobs belong together",
+  previewSchedule: "tells the next times of a rule and stores nothing",
+  setFlowUserState: "a running flow's note to itself, written as often as it likes and gone with its run",
+  setJobProgress: "a running job's own percentage, written as often as it likes",
+};
+
+/** Names of the log: a noun in snake case, and what was done to it. */
+const NAME = /^[a-z_]+(\.[a-z0-9_]+)+$/;
+
+test("every operation that may change something says what its row is called, or why it leaves none", () => {
+  const silent = operations.filter((op) => op.method !== "GET" && op.audit === undefined);
+  expect(silent.map((op) => op.name).sort()).toEqual(Object.keys(WITHOUT).sort());
+});
+
+test("an operation that deletes says so, and names are of one form", () => {
+  for (const op of operations) {
+    if (!op.audit) continue;
+    expect([op.name, op.audit.operation]).toEqual([op.name, expect.stringMatching(NAME)]);
+    if (op.method === "DELETE") expect([op.name, op.audit.action_kind]).toEqual([op.name, "Delete"]);
+  }
+});
+
+test("the names of the wire facts stand for what they say there", () => {
+  const expected: Record<string, string> = {
+    login: "users.login Create",
+    logout: "users.logout Delete",
+    createToken: "users.token.create Create",
+    deleteToken: "users.token.delete Delete",
+    createTokenImpersonate: "users.impersonate Create",
+    setPassword: "users.setpassword Update",
+    createUser: "users.create Create",
+    addUser: "users.add_to_workspace Create",
+    leaveWorkspace: "users.leave_workspace Delete",
+    createWorkspace: "workspaces.create Create",
+    archiveWorkspace: "workspaces.archive Update",
+    unarchiveWorkspace: "workspaces.unarchive Update",
+    deleteWorkspace: "workspaces.delete Delete",
+    editChatCommand: "workspaces.edit_command_script Update",
+    editDeployTo: "workspaces.edit_deploy_to Update",
+    editAutoInvite: "workspaces.edit_auto_invite_domain Update",
+    editWebhook: "workspaces.edit_webhook Update",
+    editCopilotConfig: "workspaces.edit_copilot_config Update",
+    editErrorHandler: "workspaces.edit_error_handler Update",
+    createScript: "scripts.create Create",
+    archiveScriptByPath: "scripts.archive Update",
+    createFlow: "flows.create Create",
+    updateFlow: "flows.update Update",
+    deleteFlowByPath: "flows.delete Delete",
+    createVariable: "variables.create Create",
+    updateVariable: "variables.update Update",
+    deleteVariable: "variables.delete Delete",
+    getVariable: "variables.decrypt_secret Execute",
+    getVariableValue: "variables.decrypt_secret Execute",
+    createResource: "resources.create Create",
+    createResourceType: "resource_types.create Create",
+    runScriptByPath: "jobs.run.script Execute",
+    runFlowByPath: "jobs.run.flow Execute",
+    runFlowByVersion: "jobs.run.flow Execute",
+    runPreview: "jobs.run.preview Execute",
+    runFlowPreview: "jobs.run.flow_preview Execute",
+    runDependencies: "jobs.run.dependencies Execute",
+    cancelJob: "jobs.cancel Delete",
+    forceCancelJob: "jobs.force_cancel Delete",
+    cancelPersistentQueuedJobs: "jobs.cancel_persistent Delete",
+    deleteCompletedJob: "jobs.delete Delete",
+    resumeSuspendedJobPost: "jobs.suspend_resume Update",
+    cancelSuspendedJobPost: "jobs.disapproval Update",
+  };
+  for (const [name, audit] of Object.entries(expected)) {
+    const op = operations.find((one) => one.name === name);
+    expect([name, `${op?.audit?.operation} ${op?.audit?.action_kind}`]).toEqual([name, audit]);
+  }
+});

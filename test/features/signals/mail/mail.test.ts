@@ -1,0 +1,170 @@
+/** Mails go out through real mail servers, each way a connection is secured, and what fails says how. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Ask, expectOk, startTestServer, type TestServer, until } from "../../../support/harness.ts";
+import {
+  CERTIFICATE,
+  MAIL_USER,
+  type MailServer,
+  plainSettings,
+  startMailServer,
+  startPlainMailServer,
+} from "../../../support/peers/mail-server.ts";
+
+let server: TestServer;
+let ask: Ask;
+let servers: Record<"plain" | "starttls" | "implicit", MailServer>;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  ask = (await server.user("root", { super_admin: true })).ask;
+  const [plain, starttls, implicit] = await Promise.all([
+    startMailServer({ disabledCommands: ["STARTTLS"], allowInsecureAuth: true }),
+    startMailServer(),
+    startMailServer({ secure: true }),
+  ]);
+  servers = { plain, starttls, implicit };
+});
+afterAll(async () => {
+  for (const each of Object.values(servers)) await each[Symbol.asyncDispose]();
+  await server.stop();
+});
+
+const smtp = (port: number, more: object = {}) => ({
+  host: "127.0.0.1",
+  port,
+  from: "svc <svc@example.org>",
+  ...MAIL_USER,
+  tls_implicit: false,
+  disable_tls: false,
+  ...more,
+});
+
+const trial = (port: number, more: object = {}, to = "ann@example.org") =>
+  ask("POST", "/settings/test_smtp", { to, smtp: smtp(port, more) });
+
+describe("test_smtp", () => {
+  test.each([
+    ["plain", { disable_tls: true }, false],
+    ["starttls", { ca: CERTIFICATE }, true],
+    ["implicit", { tls_implicit: true, ca: CERTIFICATE }, true],
+  ] as const)("sends a mail with a text and an HTML part: %s", async (way, more, secure) => {
+    const { port, received } = servers[way];
+    const answer = await trial(port, more);
+    expect(answer).toMatchObject({
+      status: 200,
+      text: `mail sent to ann@example.org through 127.0.0.1:${port}`,
+    });
+    expect(received).toHaveLength(1);
+    expect(received[0]).toMatchObject({ from: "svc@example.org", to: ["ann@example.org"], secure });
+    expect(received[0]!.source).toContain("Content-Type: text/plain");
+    expect(received[0]!.source).toContain("Content-Type: text/html");
+    expect(received[0]!.source).toContain("Subject: Test mail");
+  });
+
+  test.each([
+    [
+      "a wrong password",
+      "plain",
+      { disable_tls: true, password: "wrong" },
+      "refuses the username or the password",
+    ],
+    [
+      "no password",
+      "plain",
+      { disable_tls: true, username: "", password: "" },
+      "wants a username and a password",
+    ],
+    ["a server without STARTTLS", "plain", {}, "offers no STARTTLS"],
+    ["a certificate nobody vouches for", "starttls", {}, "shows a certificate that is not trusted"],
+    [
+      "the same with implicit TLS",
+      "implicit",
+      { tls_implicit: true },
+      "shows a certificate that is not trusted",
+    ],
+    [
+      "implicit TLS where STARTTLS is meant",
+      "starttls",
+      { tls_implicit: true },
+      "does not speak TLS from the first byte on",
+    ],
+  ] as const)("says what is wrong: %s", async (_, way, more, text) => {
+    const answer = await trial(servers[way].port, more);
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(text)]);
+    expect(answer.text).toContain(`the mail server 127.0.0.1:${servers[way].port}`);
+    expect(answer.text).not.toContain(MAIL_USER.password);
+  });
+
+  test("says that a recipient is refused, or is none", async () => {
+    const { port } = servers.plain;
+    const refused = await trial(port, { disable_tls: true }, "nobody@example.org");
+    expect(refused.text).toMatch(/refuses the sender or the recipient: .*no such mailbox/);
+    expect((await trial(port, { disable_tls: true }, "ann")).text).toContain("is not an e-mail address");
+    const injected = await trial(port, { disable_tls: true }, "ann@example.org\r\nbcc:eve@example.org");
+    expect(injected.status).toBe(400);
+  });
+
+  test("says that nothing listens, and that a name is unknown", async () => {
+    expect((await trial(1)).text).toContain("cannot be reached: nothing listens there");
+    expect((await trial(25, { host: "mail.invalid" })).text).toContain("cannot be found");
+  });
+
+  test("gives up on a host that accepts and stays silent", async () => {
+    const silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    expect((await trial(silent.port)).text).toContain("does not answer in time");
+    silent.stop(true);
+  }, 40_000);
+
+  test("is for super admins, and wants all settings", async () => {
+    const { ask: userAsk } = await server.user("ann");
+    expect((await userAsk("POST", "/settings/test_smtp", { to: "a@b.c", smtp: smtp(1) })).status).toBe(403);
+    const { host: _, ...without } = smtp(1);
+    const answer = await ask("POST", "/settings/test_smtp", { to: "a@b.c", smtp: without });
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("smtp.host")]);
+    expect((await trial(99_999)).status).toBe(400);
+  });
+});
+
+describe("a new user", () => {
+  const create = (email: string) =>
+    ask("POST", "/users/create", { email, password: "first <b>&</b> password", super_admin: false });
+
+  test("is mailed the initial password once a mail server is set", async () => {
+    await using mails = await startPlainMailServer();
+    await expectOk(create("early@example.org"));
+    await expectOk(ask("POST", "/settings/global/smtp_settings", { value: plainSettings(mails) }));
+    await expectOk(create("Bob@Example.org"));
+    const [mail] = await until(() => (mails.received.length > 0 ? mails.received : undefined), "the mail");
+    expect(mails.received).toHaveLength(1);
+    expect(mail!.to).toEqual(["bob@example.org"]);
+    expect(mail!.text).toContain("first <b>&</b> password");
+    expect(mail!.text).toContain(server.url);
+    expect(mail!.source).toContain("first &lt;b&gt;&amp;&lt;/b&gt; password");
+  });
+
+  test("is made also when the mail cannot be sent", async () => {
+    const value = { smtp_host: "127.0.0.1", smtp_port: 1, smtp_from: "svc@example.org" };
+    await expectOk(ask("POST", "/settings/global/smtp_settings", { value }));
+    expect((await create("carl@example.org")).status).toBe(201);
+    expect((await ask("GET", "/users/exists/carl@example.org")).json()).toBe(true);
+    await expectOk(ask("POST", "/settings/global/smtp_settings", { value: null }));
+  });
+});
+
+test("who is invited to a workspace, or added to it, is told so", async () => {
+  await using mails = await startPlainMailServer();
+  const admin = (await server.workspace()).ask;
+  const role = { is_admin: false, operator: false };
+  const askIn = (name: string, email: string) =>
+    expectOk(admin("POST", `/w/acme/workspaces/${name}`, { email, ...role }));
+  await askIn("invite_user", "early_guest@example.org");
+  await expectOk(ask("POST", "/settings/global/smtp_settings", { value: plainSettings(mails) }));
+  await askIn("invite_user", "guest@example.org");
+  await askIn("add_user", "new@example.org");
+  await until(() => (mails.received.length === 2 ? true : undefined), "two mails");
+  const told = Object.fromEntries(mails.received.map(({ to, text }) => [to[0], text]));
+  expect(told["guest@example.org"]).toContain("admin_acme@example.org invites you to the workspace acme");
+  expect(told["new@example.org"]).toContain("has added you to the workspace acme. Your name there is new.");
+  for (const text of Object.values(told)) expect(text).toContain(server.url);
+  await expectOk(ask("POST", "/settings/global/smtp_settings", { value: null }));
+});

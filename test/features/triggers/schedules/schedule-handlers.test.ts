@@ -1,0 +1,331 @@
+/** Handlers of schedules: after how many failures, after which successes, with what, and right when runs end at once. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { eq } from "drizzle-orm";
+import { handlerCalls } from "../../../../src/features/triggers/handlers/tables.ts";
+import { schedulerOf } from "../../../../src/features/triggers/schedules/service.ts";
+import { schedules } from "../../../../src/features/triggers/schedules/tables.ts";
+import {
+  type Ask,
+  deploy,
+  expectOk,
+  openFolder,
+  startTestServer,
+  type TestServer,
+  until,
+} from "../../../support/harness.ts";
+
+let server: TestServer;
+let ask: Ask;
+const folder = openFolder("svc-schedules-");
+
+beforeAll(async () => {
+  server = await startTestServer({ workers: 6, sandbox_read: folder });
+  ({ ask } = await server.workspace());
+  // Ends as the file says, and waits while it says nothing.
+  const code = `export async function main(file: string) {
+    for (;;) {
+      const text = await Bun.file(file).text();
+      if (text === "fail") throw new Error("as told");
+      if (text !== "") return { said: text };
+      await Bun.sleep(10);
+    }
+  }`;
+  await deploy(ask, "acme", "u/admin/told", code);
+  for (const name of ["failed", "recovered", "succeeded", "workspace", "other"]) {
+    await deploy(ask, "acme", `u/admin/${name}`, "export const main = () => null");
+  }
+}, 60_000);
+afterAll(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+afterEach(() => expectOk(ask("POST", "/w/acme/workspaces/edit_error_handler", {})));
+
+let count = 0;
+/** A schedule of its own, and the file that its runs read. */
+async function create(more: object = {}) {
+  const name = `s${++count}`;
+  const file = join(folder, name);
+  const path = `u/admin/${name}`;
+  const body = {
+    path,
+    schedule: "0 0 0 1 1 *",
+    timezone: "UTC",
+    script_path: "u/admin/told",
+    is_flow: false,
+    args: { file },
+  };
+  await expectOk(ask("POST", "/w/acme/schedules/create", { ...body, ...more }));
+  return { path, file };
+}
+type Made = Awaited<ReturnType<typeof create>>;
+
+const list = async (query: string): Promise<any[]> =>
+  (await expectOk(ask("GET", `/w/acme/jobs/list?per_page=1000&${query}`))).json();
+const runsOf = async ({ path }: Made) =>
+  (await list(`schedule_path=${path}`)).filter((job) => !job.is_flow_step);
+
+async function begin(made: Made): Promise<void> {
+  const { app } = server.server;
+  const before = (await runsOf(made)).length;
+  const due = { next_at: new Date(app.clock().getTime() - 1_000) };
+  await app.db.write((tx) => tx.update(schedules).set(due).where(eq(schedules.path, made.path)));
+  schedulerOf(app).wake();
+  await until(async () => ((await runsOf(made)).length > before ? true : undefined), "its beginning");
+}
+const over = (made: Made) =>
+  until(async () => {
+    const runs = await runsOf(made);
+    return runs.every(({ type }) => type === "CompletedJob") ? runs : undefined;
+  }, "the end of all runs");
+/** Runs one after the other, each with its outcome. */
+async function go(made: Made, ...outcomes: string[]): Promise<void> {
+  for (const outcome of outcomes) {
+    writeFileSync(made.file, outcome);
+    await begin(made);
+    await over(made);
+  }
+}
+/** What handlers of this schedule were given, in order; all that were asked for have begun by then. */
+async function given(made: Made, handler: string): Promise<any[]> {
+  const { db } = server.server.app;
+  await until(
+    async () => ((await db.read.select().from(handlerCalls)).length === 0 ? true : undefined),
+    "the outbox",
+  );
+  const found = await list(`script_path_exact=u/admin/${handler}`);
+  const jobs = await Promise.all(
+    found.map(async ({ id }) => (await expectOk(ask("GET", `/w/acme/jobs_u/get/${id}`))).json()),
+  );
+  return jobs.filter(({ args }) => args.schedule_path === made.path).reverse();
+}
+const times = async (made: Made, handler: string, key: string) =>
+  (await given(made, handler)).map(({ args }) => args[key]);
+
+const FAILED = { on_failure: "script/u/admin/failed" };
+const RECOVERED = { on_recovery: "script/u/admin/recovered" };
+const SUCCEEDED = { on_success: "script/u/admin/succeeded" };
+
+describe("on_failure", () => {
+  test("is given the error, which run it was, and how many have failed", async () => {
+    const made = await create({ ...FAILED, on_failure_extra_args: { channel: "ops", path: "mine" } });
+    await go(made, "fail");
+    const [handler] = await given(made, "failed");
+    const [run] = await runsOf(made);
+    expect(handler.args).toEqual({
+      error: expect.objectContaining({ name: "Error", message: "as told" }),
+      workspace_id: "acme",
+      job_id: run.id,
+      path: "mine",
+      is_flow: false,
+      started_at: run.started_at,
+      email: run.email,
+      schedule_path: made.path,
+      failed_times: 1,
+      channel: "ops",
+    });
+    expect(handler).toMatchObject({
+      parent_job: run.id,
+      created_by: "schedule_error_handler",
+      permissioned_as: "u/admin",
+    });
+    expect(handler.schedule_path ?? null).toBeNull();
+  });
+
+  test.each([
+    ["every one", {}, [1, 2, 1]],
+    ["from the second on", { on_failure_times: 2 }, [2]],
+    ["exactly the second", { on_failure_times: 2, on_failure_exact: true }, [2]],
+    ["exactly the first", { on_failure_times: 1, on_failure_exact: true }, [1, 1]],
+  ])("hears of %s in a row", async (_, more, heard) => {
+    const made = await create({ ...FAILED, ...more });
+    await go(made, "fail", "fail", "well", "fail");
+    expect(await times(made, "failed", "failed_times")).toEqual(heard);
+  });
+
+  test("goes on hearing of a third failure, unless it is asked to hear of the second alone", async () => {
+    const on = await create({ ...FAILED, on_failure_times: 2 });
+    const exact = await create({ ...FAILED, on_failure_times: 2, on_failure_exact: true });
+    for (const made of [on, exact]) await go(made, "fail", "fail", "fail");
+    expect(await times(on, "failed", "failed_times")).toEqual([2, 3]);
+    expect(await times(exact, "failed", "failed_times")).toEqual([2]);
+  });
+
+  test("counts each of the runs that fail at the same time", async () => {
+    const made = await create({ ...FAILED, on_failure_times: 3, on_failure_exact: true });
+    const all = await create(FAILED);
+    for (const each of [made, all]) {
+      writeFileSync(each.file, "");
+      for (let at = 0; at < 5; at++) await begin(each);
+      writeFileSync(each.file, "fail");
+      await over(each);
+    }
+    expect(await times(made, "failed", "failed_times")).toEqual([3]);
+    expect((await times(all, "failed", "failed_times")).sort()).toEqual([1, 2, 3, 4, 5]);
+  });
+
+  test("hears of a script that was tried again in vain", async () => {
+    const retry = { constant: { attempts: 1, seconds: 0 } };
+    const made = await create({ ...FAILED, retry });
+    await go(made, "fail");
+    expect(await times(made, "failed", "failed_times")).toEqual([1]);
+  });
+
+  test("does not count a run that was canceled", async () => {
+    const made = await create({ ...FAILED, on_failure_times: 2 });
+    await go(made, "fail");
+    writeFileSync(made.file, "");
+    await begin(made);
+    const running = (await runsOf(made)).find(({ type }) => type !== "CompletedJob");
+    await expectOk(ask("POST", `/w/acme/jobs_u/queue/cancel/${running.id}`, {}));
+    await over(made);
+    expect(await given(made, "failed")).toEqual([]);
+    await go(made, "fail");
+    expect(await times(made, "failed", "failed_times")).toEqual([2]);
+  });
+});
+
+describe("on_recovery", () => {
+  test("is told what had failed and what is well again", async () => {
+    const made = await create({ ...RECOVERED, on_recovery_extra_args: { channel: "ops" } });
+    await go(made, "well", "fail", "fine", "fine");
+    const all = await given(made, "recovered");
+    expect(all).toHaveLength(1);
+    const [fine, failed] = (await runsOf(made)).slice(1);
+    expect(all[0].args).toEqual({
+      error: expect.objectContaining({ message: "as told" }),
+      error_started_at: failed.started_at,
+      schedule_path: made.path,
+      path: "u/admin/told",
+      is_flow: false,
+      success_result: { said: "fine" },
+      success_times: 1,
+      success_started_at: fine.started_at,
+      channel: "ops",
+    });
+    expect(all[0]).toMatchObject({ created_by: "schedule_recovery_handler", parent_job: fine.id });
+  });
+
+  test("comes after as many good ends in a row as it says", async () => {
+    const made = await create({ ...RECOVERED, on_recovery_times: 2 });
+    await go(made, "fail", "well", "fail", "well");
+    expect(await given(made, "recovered")).toEqual([]);
+    await go(made, "well", "well");
+    expect(await times(made, "recovered", "success_times")).toEqual([2]);
+  });
+});
+
+test("on_success hears of every good end, with its result", async () => {
+  const made = await create({ ...SUCCEEDED, on_success_extra_args: { note: 1 } });
+  await go(made, "well", "fail", "fine");
+  const all = await given(made, "succeeded");
+  expect(all.map(({ args }) => args.said)).toEqual(["well", "fine"]);
+  const [run] = await runsOf(made);
+  expect(all[1].args).toEqual({
+    said: "fine",
+    workspace_id: "acme",
+    job_id: run.id,
+    path: "u/admin/told",
+    is_flow: false,
+    started_at: run.started_at,
+    email: run.email,
+    schedule_path: made.path,
+    note: 1,
+  });
+});
+
+test("the workspace's handler hears of failures as well, unless the schedule mutes it", async () => {
+  const handler = { error_handler: "script/u/admin/workspace", error_handler_extra_args: {} };
+  await expectOk(ask("POST", "/w/acme/workspaces/edit_error_handler", handler));
+  const loud = await create(FAILED);
+  const muted = await create({ ...FAILED, ws_error_handler_muted: true });
+  for (const made of [loud, muted]) await go(made, "fail");
+  expect([await given(loud, "failed"), await given(muted, "failed")].map(({ length }) => length)).toEqual([
+    1, 1,
+  ]);
+  const heard = await Promise.all(
+    [loud, muted].map(async (made) => {
+      const [run] = await runsOf(made);
+      return (await list(`parent_job=${run.id}`)).filter(({ created_by }) => created_by === "error_handler")
+        .length;
+    }),
+  );
+  expect(heard).toEqual([1, 0]);
+});
+
+describe("the default handler", () => {
+  const settle = (body: object) => ask("POST", "/w/acme/schedules/setdefaulthandler", body);
+  const get = async ({ path }: Made) => (await expectOk(ask("GET", `/w/acme/schedules/get/${path}`))).json();
+
+  test("is that of new schedules which name none, and where asked for of all", async () => {
+    const before = await create(FAILED);
+    const error = {
+      handler_type: "error",
+      override_existing: false,
+      path: "script/u/admin/other",
+      extra_args: { a: 1 },
+      number_of_occurence: 3,
+      number_of_occurence_exact: true,
+      workspace_handler_muted: true,
+    };
+    await expectOk(settle(error));
+    await expectOk(
+      settle({ handler_type: "success", override_existing: false, path: "script/u/admin/other" }),
+    );
+    const own = await create(FAILED);
+    const without = await create();
+    const fields = {
+      on_failure: "script/u/admin/other",
+      on_failure_times: 3,
+      on_failure_exact: true,
+      on_failure_extra_args: { a: 1 },
+      ws_error_handler_muted: true,
+    };
+    expect(await get(without)).toMatchObject({
+      ...fields,
+      on_success: "script/u/admin/other",
+      on_recovery: null,
+    });
+    for (const made of [before, own]) {
+      expect(await get(made)).toMatchObject({ on_failure: FAILED.on_failure, on_failure_times: null });
+    }
+    await expectOk(settle({ ...error, override_existing: true }));
+    for (const made of [before, own, without]) expect(await get(made)).toMatchObject(fields);
+    expect((await get(before)).on_success).toBeNull();
+    for (const handler_type of ["error", "success"]) {
+      await expectOk(settle({ handler_type, override_existing: true }));
+    }
+    expect(await get(before)).toMatchObject({
+      on_failure: null,
+      on_failure_times: null,
+      ws_error_handler_muted: false,
+    });
+    expect((await get(await create())).on_failure).toBeNull();
+  });
+
+  test.each([
+    [{ handler_type: "nothing", override_existing: false }, "handler_type"],
+    [{ handler_type: "error", override_existing: false, path: "u/admin/other" }, "script/<path>"],
+    [{ handler_type: "error", override_existing: false, path: "script/u/admin/none" }, "u/admin/none"],
+    [
+      {
+        handler_type: "error",
+        override_existing: false,
+        path: "script/u/admin/other",
+        number_of_occurence: 0,
+      },
+      "number_of_occurence",
+    ],
+  ])("%j is refused", async (body, says) => {
+    const answer = await settle(body);
+    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(says)]);
+  });
+
+  test("is an admin's to settle", async () => {
+    const dev = await server.member("acme", "dev");
+    const body = { handler_type: "error", override_existing: true };
+    expect((await dev.ask("POST", "/w/acme/schedules/setdefaulthandler", body)).status).toBe(403);
+  });
+});

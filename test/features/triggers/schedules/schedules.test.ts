@@ -1,0 +1,390 @@
+/** Schedules: when they run, as whom, once, and what is said of those that cannot. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { eq, sql } from "drizzle-orm";
+import { schedulerOf } from "../../../../src/features/triggers/schedules/service.ts";
+import { schedules } from "../../../../src/features/triggers/schedules/tables.ts";
+import {
+  type Ask,
+  deploy,
+  expectOk,
+  startTestServer,
+  type TestServer,
+  until,
+} from "../../../support/harness.ts";
+
+let server: TestServer;
+let ask: Ask;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  ({ ask } = await server.workspace());
+  await deploy(ask, "acme", "u/admin/greet", "export const main = (name = 'nobody') => 'hello ' + name");
+  await deploy(ask, "acme", "u/admin/fail", "export const main = () => { throw new Error('never') }");
+  const flow = {
+    path: "u/admin/flow",
+    summary: "",
+    value: { modules: [{ id: "a", value: { type: "identity" } }] },
+  };
+  await expectOk(ask("POST", "/w/acme/flows/create", flow));
+});
+afterAll(() => server.stop());
+
+const base = "/w/acme/schedules";
+const NEVER_SOON = "0 0 0 1 1 *";
+
+let count = 0;
+const schedule = (more: object = {}) => ({
+  path: `u/admin/schedule_${++count}`,
+  schedule: NEVER_SOON,
+  timezone: "UTC",
+  script_path: "u/admin/greet",
+  is_flow: false,
+  args: { name: "Ann" },
+  ...more,
+});
+async function create(more: object = {}): Promise<string> {
+  return (await expectOk(ask("POST", `${base}/create`, schedule(more)))).text;
+}
+const get = async (path: string) => (await expectOk(ask("GET", `${base}/get/${path}`))).json();
+
+/** Makes it due now, and has it looked at. */
+async function makeDue(path: string): Promise<void> {
+  const { app } = server.server;
+  await app.db.write((tx) =>
+    tx
+      .update(schedules)
+      .set({ next_at: new Date(app.clock().getTime() - 1_000) })
+      .where(eq(schedules.path, path)),
+  );
+  schedulerOf(app).wake();
+}
+const runsOf = async (path: string): Promise<any[]> => {
+  const found = (await expectOk(ask("GET", `/w/acme/jobs/list?schedule_path=${path}`))).json();
+  return found.filter((job: any) => !job.is_flow_step);
+};
+const ran = (path: string, times = 1) =>
+  until(async () => {
+    const found = (await runsOf(path)).filter(({ type }) => type === "CompletedJob");
+    return found.length >= times ? found : undefined;
+  }, `${times} runs of ${path}`);
+
+describe("what is due", () => {
+  test("runs with its arguments, as whoever set it up, and is put off to the next time", async () => {
+    const path = await create({ tag: "" });
+    expect((await get(path)).next_at).toMatch(/^\d{4}-01-01T00:00:00.000Z$/);
+    await makeDue(path);
+    const [job] = await ran(path);
+    expect(job).toMatchObject({
+      script_path: "u/admin/greet",
+      created_by: `schedule-${path}`,
+      permissioned_as: "u/admin",
+      schedule_path: path,
+      success: true,
+    });
+    const full = (await ask("GET", `/w/acme/jobs_u/get/${job.id}`)).json();
+    expect(full).toMatchObject({ args: { name: "Ann" }, result: "hello Ann" });
+    expect((await get(path)).next_at).toMatch(/-01-01T00:00:00.000Z$/);
+    expect(await runsOf(path)).toHaveLength(1);
+  });
+
+  test("may be a flow", async () => {
+    const path = await create({ script_path: "u/admin/flow", is_flow: true, args: { x: 1 } });
+    await makeDue(path);
+    const [job] = await ran(path);
+    expect(job).toMatchObject({ job_kind: "flow", script_path: "u/admin/flow", success: true });
+  });
+
+  test("comes by itself when its time has come", async () => {
+    const path = await create({ schedule: "* * * * * *" });
+    const jobs = await ran(path, 2);
+    await expectOk(ask("POST", `${base}/setenabled/${path}`, { enabled: false }));
+    const seconds = jobs.map(({ created_at }) => Math.floor(Date.parse(created_at) / 1000));
+    expect(new Set(seconds).size).toBe(seconds.length);
+    expect((await get(path)).next_at).toBeNull();
+  });
+
+  test("runs once, however many look at it at once", async () => {
+    const { runSchedule } = await import("../../../../src/features/triggers/schedules/run.ts");
+    const { app } = server.server;
+    const path = await create();
+    const due = new Date(app.clock().getTime() - 1_000);
+    schedulerOf(app).wake();
+    await app.db.write((tx) => tx.update(schedules).set({ next_at: due }).where(eq(schedules.path, path)));
+    const [row] = await app.db.read.select().from(schedules).where(eq(schedules.path, path));
+    const all = (row: typeof schedules.$inferSelect) =>
+      Promise.all(Array.from({ length: 8 }, () => runSchedule(app, row)));
+    await all(row!);
+    await ran(path);
+    expect(await runsOf(path)).toHaveLength(1);
+    // Whoever reads it only after another has run it finds the next time.
+    const [later] = await app.db.read.select().from(schedules).where(eq(schedules.path, path));
+    await all(later!);
+    expect(await runsOf(path)).toHaveLength(1);
+  });
+
+  test("makes up for the times that nobody was there by one run", async () => {
+    const path = await create({ schedule: "0 0 * * * *" });
+    const { app } = server.server;
+    const long_ago = new Date(app.clock().getTime() - 10 * 3_600_000);
+    await app.db.write((tx) =>
+      tx.update(schedules).set({ next_at: long_ago }).where(eq(schedules.path, path)),
+    );
+    schedulerOf(app).wake();
+    await ran(path);
+    expect(Date.parse((await get(path)).next_at)).toBeGreaterThan(app.clock().getTime());
+    expect(await runsOf(path)).toHaveLength(1);
+  });
+
+  test("is left out while it is paused, and while the run before goes on where that is asked for", async () => {
+    const paused = await create({ paused_until: "2999-01-01T00:00:00Z" });
+    await makeDue(paused);
+    await until(
+      async () => ((await get(paused)).next_at.startsWith("2999-01-01T") ? true : undefined),
+      "being put off",
+    );
+    expect(await runsOf(paused)).toEqual([]);
+
+    await deploy(
+      ask,
+      "acme",
+      "u/admin/slow",
+      "export const main = () => new Promise(() => setInterval(() => {}, 1e3))",
+    );
+    const one = await create({ script_path: "u/admin/slow", no_flow_overlap: true, args: {} });
+    await makeDue(one);
+    const [job] = await until(async () => {
+      const found = await runsOf(one);
+      return found.length > 0 ? found : undefined;
+    }, "the first run");
+    await makeDue(one);
+    await until(
+      async () => ((await get(one)).next_at.includes("-01-01T") ? true : undefined),
+      "being put off",
+    );
+    expect(await runsOf(one)).toHaveLength(1);
+    await expectOk(ask("POST", `/w/acme/jobs_u/queue/force_cancel/${job.id}`, {}));
+    await ran(one);
+    await makeDue(one);
+    const again = await until(async () => {
+      const found = await runsOf(one);
+      return found.length === 2 ? found : undefined;
+    }, "the second run");
+    for (const { id } of again) await ask("POST", `/w/acme/jobs_u/queue/force_cancel/${id}`, {});
+  });
+
+  test("is tried again where that is asked for", async () => {
+    const path = await create({
+      script_path: "u/admin/fail",
+      args: {},
+      retry: { constant: { attempts: 2, seconds: 0 } },
+    });
+    await makeDue(path);
+    const [job] = await ran(path);
+    expect(job).toMatchObject({ success: false, script_path: "u/admin/fail" });
+    const tries = (await ask("GET", `/w/acme/jobs/list?parent_job=${job.id}`)).json();
+    expect(tries).toHaveLength(3);
+  });
+
+  test("that cannot begin says why, and comes again", async () => {
+    await deploy(ask, "acme", "u/admin/gone", "export const main = () => 1");
+    const path = await create({ script_path: "u/admin/gone", args: {} });
+    await expectOk(ask("POST", "/w/acme/scripts/archive/p/u/admin/gone"));
+    await makeDue(path);
+    const said = await until(async () => (await get(path)).error ?? undefined, "the error");
+    expect(said).toContain("u/admin/gone");
+    const { next_at, enabled } = await get(path);
+    expect([enabled, next_at.includes("-01-01T")]).toEqual([true, true]);
+  });
+});
+
+test("a schedule of the machine's operator, and of a super admin who is no member, runs", async () => {
+  const { ask: root } = await server.user("root", { super_admin: true });
+  for (const above of [server.operator, root]) {
+    const body = schedule();
+    await expectOk(above("POST", `${base}/create`, body));
+    await makeDue(body.path);
+    expect((await ran(body.path))[0]).toMatchObject({ success: true });
+  }
+});
+
+test("a schedule acts as whoever changed it last", async () => {
+  const { ask: dev } = await server.member("acme", "dev");
+  const path = await create();
+  await expectOk(ask("POST", `${base}/update/${path}`, { ...schedule(), args: { name: "Bob" } }));
+  expect(await get(path)).toMatchObject({ args: { name: "Bob" }, edited_by: "admin" });
+  expect((await dev("GET", `${base}/get/${path}`)).status).toBe(404);
+  expect((await dev("POST", `${base}/setenabled/${path}`, { enabled: false })).status).toBe(404);
+  expect((await dev("DELETE", `${base}/delete/${path}`)).status).toBe(404);
+  const stolen = await dev("POST", `${base}/create`, schedule({ path: "u/dev/x" }));
+  expect([stolen.status, stolen.text]).toEqual([404, expect.stringContaining("u/admin/greet")]);
+  expect((await dev("POST", `${base}/create`, schedule({ path: "u/admin/x" }))).status).toBe(403);
+  expect((await dev("GET", `${base}/list`)).json()).toEqual([]);
+});
+
+test("lists say what a schedule runs, and how its last runs went", async () => {
+  const path = await create();
+  await makeDue(path);
+  const [job] = await ran(path);
+  const listed = (await expectOk(ask("GET", `${base}/list_with_jobs`))).json();
+  const mine = listed.find((each: any) => each.path === path);
+  expect(mine.jobs).toEqual([{ id: job.id, success: true, duration_ms: expect.any(Number) }]);
+  expect((await ask("GET", `${base}/list?path=u/admin/flow`)).json()).toHaveLength(1);
+  expect((await ask("GET", `${base}/list?is_flow=true`)).json()).toHaveLength(1);
+  expect((await ask("GET", `${base}/list?path_start=${path}`)).json()).toHaveLength(1);
+  expect((await ask("GET", `${base}/list?per_page=1&page=2`)).json()).toHaveLength(1);
+  expect((await ask("GET", `${base}/exists/${path}`)).json()).toBe(true);
+  await expectOk(ask("DELETE", `${base}/delete/${path}`));
+  expect((await ask("GET", `${base}/exists/${path}`)).json()).toBe(false);
+});
+
+test.each([
+  ["0 30 2 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", ["2026-03-29T01:00", "2026-03-30T00:30"]],
+  ["0 30 2 * * *", "Europe/Berlin", "2026-10-24T12:00:00Z", ["2026-10-25T00:30", "2026-10-26T01:30"]],
+  ["30 2 * * *", "America/New_York", "2026-03-07T12:00:00Z", ["2026-03-08T07:00", "2026-03-09T06:30"]],
+  // Of several times, those that the day leaps over come once, and those it has twice come once each.
+  ["0,30 2 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", ["2026-03-29T01:00", "2026-03-30T00:00"]],
+  ["0,30 2 * * *", "Europe/Berlin", "2026-10-25T00:00:00Z", ["2026-10-25T00:30", "2026-10-26T01:00"]],
+  ["0 2-3 * * *", "Europe/Berlin", "2026-03-28T12:00:00Z", ["2026-03-29T01:00", "2026-03-30T00:00"]],
+  ["30 2 * * *", "Europe/Berlin", "2026-10-25T01:00:00Z", ["2026-10-26T01:30", "2026-10-27T01:30"]],
+  ["10 2 * * *", "Australia/Lord_Howe", "2026-10-03T00:00:00Z", ["2026-10-03T15:30", "2026-10-04T15:10"]],
+  // Every so many minutes goes on through both.
+  ["*/30 * * * *", "Europe/Berlin", "2026-10-25T00:30:00Z", ["2026-10-25T01:00", "2026-10-25T01:30"]],
+  ["*/30 * * * *", "Europe/Berlin", "2026-03-29T00:30:00Z", ["2026-03-29T01:00", "2026-03-29T01:30"]],
+  ["@hourly", "Europe/Berlin", "2026-10-25T00:00:00Z", ["2026-10-25T01:00", "2026-10-25T02:00"]],
+  ["*/20 * * * * *", "UTC", "2026-01-01T00:00:00Z", ["2026-01-01T00:00", "2026-01-01T00:00"]],
+  // A whole day that was leapt over, and a rule of every second in an hour that comes twice.
+  ["0 12 30 12 *", "Pacific/Apia", "2011-12-29T00:00:00Z", ["2011-12-30T10:00", "2012-12-29T22:00"]],
+  // From a number on in steps, and seven fields.
+  ["7/25 * * * *", "UTC", "2026-01-01T00:00:00Z", ["2026-01-01T00:07", "2026-01-01T00:32"]],
+  ["0 0/30 9/5 * * *", "UTC", "2026-01-01T09:40:00Z", ["2026-01-01T14:00", "2026-01-01T14:30"]],
+  ["0 0 0/1 * * *", "Europe/Berlin", "2026-10-25T00:00:00Z", ["2026-10-25T01:00", "2026-10-25T02:00"]],
+  ["0 0 12 1 1 * *", "Europe/Berlin", "2026-06-01T00:00:00Z", ["2027-01-01T11:00", "2028-01-01T11:00"]],
+  ["0 0 12 1 1 * 2030/2", "UTC", "2026-06-01T00:00:00Z", ["2030-01-01T12:00", "2032-01-01T12:00"]],
+  ["0 0 0/1 1 1 * 2030", "Asia/Kolkata", "2026-06-01T00:00:00Z", ["2029-12-31T18:30", "2029-12-31T19:30"]],
+  ["0 30 2 29 3 * 2026", "Europe/Berlin", "2026-03-28T12:00:00Z", ["2026-03-29T01:00"]],
+  ["@daily", "Asia/Kolkata", "2026-01-01T00:00:00Z", ["2026-01-01T18:30", "2026-01-02T18:30"]],
+])("%s in %s comes when a clock on the wall says so", async (rule, timezone, from, wanted) => {
+  const { app } = server.server;
+  const { clock } = app;
+  Object.assign(app, { clock: () => new Date(from) });
+  try {
+    const { nextRuns } = await import("../../../../src/features/triggers/schedules/cron.ts");
+    const told = nextRuns(rule, timezone, app.clock(), 2);
+    expect(told.map((date) => date.toISOString().slice(0, 16))).toEqual(wanted);
+  } finally {
+    Object.assign(app, { clock });
+  }
+});
+
+test("the next times can be asked for", async () => {
+  const body = { schedule: "0 0 12 * * *", timezone: "UTC" };
+  const told = (await expectOk(ask("POST", "/schedules/preview", body))).json();
+  expect(told).toHaveLength(5);
+  for (const time of told) expect(time).toEndWith("T12:00:00.000Z");
+});
+
+test("the next time of one that is paused is the first after the pause", async () => {
+  const paused_until = "2999-01-01T12:00:00.000Z";
+  const rule = { schedule: "0 0 12 * * *", timezone: "UTC", paused_until };
+  const [next] = (await expectOk(ask("POST", "/schedules/preview", rule))).json();
+  expect(next).toBe(paused_until);
+  const path = await create(rule);
+  expect((await get(path)).next_at).toBe(paused_until);
+});
+
+test.each([
+  ["no rule", { schedule: "often" }, 400, "five fields"],
+  ["a rule of wrong fields", { schedule: "0 0 25 * * *" }, 400, "`schedule`"],
+  ["four fields", { schedule: "0 0 1 *" }, 400, "five fields"],
+  ["eight fields", { schedule: "0 0 0 1 1 * 2030 1" }, 400, "seven with the year last"],
+  ["a step of nothing", { schedule: "5/ * * * *" }, 400, "cannot be read"],
+  ["a step of none", { schedule: "5/0 * * * *" }, 400, "cannot be read"],
+  ["a minute that no hour has", { schedule: "70/5 * * * *" }, 400, "`schedule`"],
+  ["a day that never comes", { schedule: "0 0 0 30 2 *" }, 400, "never comes"],
+  ["no time zone", { timezone: "Mars/Base" }, 400, "`timezone`"],
+  ["a path that is none", { path: "x" }, 400, "path"],
+  ["an unknown script", { script_path: "u/admin/nothing" }, 404, "u/admin/nothing"],
+  ["a handler that is none", { on_failure: "u/admin/greet" }, 400, "`on_failure`"],
+  ["an unknown handler", { on_success: "script/u/admin/nothing" }, 400, "`on_success`"],
+  ["arguments that are no object", { args: [1] }, 400, "args"],
+])("%s is refused", async (_, more, status, says) => {
+  const answer = await ask("POST", `${base}/create`, schedule(more));
+  expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(says)]);
+});
+
+test("a path that is taken is refused", async () => {
+  const path = await create();
+  const answer = await ask("POST", `${base}/create`, schedule({ path }));
+  expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("already")]);
+});
+
+describe("what stays due", () => {
+  const own = async () => {
+    const other = await startTestServer();
+    const there = await other.workspace();
+    await deploy(there.ask, "acme", "u/admin/greet", "export const main = () => 1");
+    const path = (await expectOk(there.ask("POST", `${base}/create`, schedule()))).text;
+    const { app } = other.server;
+    const makeDue = async () => {
+      const next_at = new Date(app.clock().getTime() - 1_000);
+      await app.db.write((tx) => tx.update(schedules).set({ next_at }));
+      schedulerOf(app).wake();
+      return next_at;
+    };
+    const row = async () => (await app.db.read.select().from(schedules).where(eq(schedules.path, path)))[0]!;
+    return { ...there, other, app, path, makeDue, row };
+  };
+
+  test("a hundred whose next time cannot be computed keep no other from running, and say so", async () => {
+    const { other, app, ask, path, row } = await own();
+    const good = await row();
+    const next_at = new Date(app.clock().getTime() - 60_000);
+    const bad = Array.from({ length: 100 }, (_, n) => ({
+      ...good,
+      path: `u/admin/bad-${n}`,
+      timezone: "Nowhere/Atall",
+      next_at,
+    }));
+    await app.db.write(async (tx) => {
+      await tx.insert(schedules).values(bad);
+      await tx
+        .update(schedules)
+        .set({ schedule: "* * * * * *", next_at: app.clock() })
+        .where(eq(schedules.path, path));
+    });
+    schedulerOf(app).wake();
+    const runs = async () =>
+      (await expectOk(ask("GET", `/w/acme/jobs/list?schedule_path=${path}`))).json().length;
+    await until(async () => ((await runs()) >= 2 ? true : undefined), "the runs");
+    const told = (await ask("GET", `${base}/get/u/admin/bad-7`)).json();
+    expect(told.error).toStartWith("the next time cannot be computed: `timezone`: Nowhere/Atall is none");
+    const due = await app.db.read.select().from(schedules).where(eq(schedules.timezone, "Nowhere/Atall"));
+    expect(due.filter((each) => each.next_at !== null)).toEqual([]);
+    await other.stop();
+  });
+
+  test("one that is found while the server stops", async () => {
+    const { other, app, makeDue, row } = await own();
+    app.accepting = false;
+    const next_at = await makeDue();
+    await Bun.sleep(300);
+    expect(await row()).toMatchObject({ next_at, error: null });
+    await other.stop();
+  });
+
+  test.skipIf(!process.env.DATABASE_URL)("one that the database had no room for", async () => {
+    const { other, app, ask, path, makeDue, row } = await own();
+    const says = (text: string) => app.db.write((tx) => tx.rows(sql.raw(text)));
+    await says(`CREATE FUNCTION scarce() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'out of memory' USING ERRCODE = '53200'; END $$`);
+    await says("CREATE TRIGGER scarce BEFORE INSERT ON jobs FOR EACH ROW EXECUTE FUNCTION scarce()");
+    const next_at = await makeDue();
+    await Bun.sleep(300);
+    expect(await row()).toMatchObject({ next_at, error: null });
+    await says("DROP FUNCTION scarce CASCADE");
+    const runs = async () =>
+      (await expectOk(ask("GET", `/w/acme/jobs/list?schedule_path=${path}`))).json().length;
+    expect(await until(async () => (await runs()) || undefined, "the run")).toBe(1);
+    await other.stop();
+  });
+});

@@ -1,0 +1,454 @@
+/** WebSocket triggers against a real server on loopback: what is connected to, what runs, and what comes of a failure. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createServer } from "node:net";
+import { eq } from "drizzle-orm";
+import { websocketTriggers } from "../../../../src/features/triggers/websocket/tables.ts";
+import { targetsOf } from "../../../../src/platform/outgoing/targets.ts";
+import { openWebsocket } from "../../../../src/platform/outgoing/websocket.ts";
+import { startServer } from "../../../../src/server/server.ts";
+import {
+  type Ask,
+  deploy,
+  expectOk,
+  startTestServer,
+  type TestServer,
+  until,
+} from "../../../support/harness.ts";
+
+interface Peer extends Disposable {
+  url: string;
+  /** As clients have sent it. */
+  received: string[];
+  paths: string[];
+  hosts: string[];
+  open: Set<Bun.ServerWebSocket<unknown>>;
+  send(text: string | Uint8Array): void;
+  /** Once somebody is connected. */
+  connected(): Promise<true>;
+}
+
+/** @param refuse how many connections are refused before the first is taken */
+function startPeer({ refuse = 0, port = 0 } = {}): Peer {
+  const open: Peer["open"] = new Set();
+  const received: string[] = [];
+  const paths: string[] = [];
+  const hosts: string[] = [];
+  let refused = 0;
+  const server = Bun.serve({
+    port,
+    hostname: "127.0.0.1",
+    fetch(request, on) {
+      paths.push(new URL(request.url).pathname);
+      hosts.push(request.headers.get("host") ?? "");
+      if (refused++ < refuse) return new Response("not now", { status: 503 });
+      return on.upgrade(request, { data: undefined }) ? undefined : new Response("no", { status: 400 });
+    },
+    websocket: {
+      open: (socket) => void open.add(socket),
+      close: (socket) => void open.delete(socket),
+      message: (_, text) => void received.push(String(text)),
+    },
+  });
+  return {
+    url: `ws://127.0.0.1:${server.port}/feed`,
+    received,
+    paths,
+    hosts,
+    open,
+    send(text) {
+      for (const socket of open) socket.send(text);
+    },
+    connected: () => until(() => (open.size > 0 ? (true as const) : undefined), "a connection"),
+    [Symbol.dispose]: () => void server.stop(true),
+  };
+}
+
+let server: TestServer;
+let ask: Ask;
+
+beforeAll(async () => {
+  server = await startTestServer({ allowed_targets: "127.0.0.1" });
+  ({ ask } = await server.workspace());
+  await deploy(ask, "acme", "u/admin/say", "export const main = (msg: string) => 'got ' + msg");
+  await deploy(ask, "acme", "u/admin/quiet", "export const main = (msg: string) => null");
+  await deploy(ask, "acme", "u/admin/fail", "export const main = () => { throw new Error('never') }");
+  await deploy(ask, "acme", "u/admin/where", "export const main = (at: string) => at");
+  const event =
+    "export const preprocessor = (event: any) => ({ event }); export const main = (event: any) => event;";
+  await deploy(ask, "acme", "u/admin/event", event);
+  const named =
+    "export const preprocessor = (wm_trigger: any, msg: string) => ({ got: [wm_trigger, msg] }); export const main = (got: any) => got;";
+  await deploy(ask, "acme", "u/admin/named", named);
+  const flow = {
+    path: "u/admin/flow",
+    summary: "",
+    value: { modules: [{ id: "a", value: { type: "identity" } }] },
+  };
+  await expectOk(ask("POST", "/w/acme/flows/create", flow));
+});
+afterAll(() => server.stop());
+
+const base = "/w/acme/websocket_triggers";
+let count = 0;
+const trigger = (more: object = {}) => ({
+  path: `u/admin/ws_${++count}`,
+  script_path: "u/admin/say",
+  url: "ws://127.0.0.1:9/",
+  ...more,
+});
+async function create(more: object = {}): Promise<string> {
+  return (await expectOk(ask("POST", `${base}/create`, trigger(more)))).text;
+}
+const get = async (path: string) => (await expectOk(ask("GET", `${base}/get/${path}`))).json();
+const remove = (path: string) => expectOk(ask("DELETE", `${base}/delete/${path}`));
+const runsOf = async (path: string): Promise<any[]> =>
+  (await expectOk(ask("GET", `/w/acme/jobs/list?created_by=ws-${path}`)))
+    .json()
+    .filter((job: any) => !job.is_flow_step);
+const ran = (path: string, times = 1) =>
+  until(async () => {
+    const found = (await runsOf(path)).filter(({ type }) => type === "CompletedJob");
+    return found.length >= times ? found : undefined;
+  }, `${times} runs of ${path}`);
+const jobOf = async ({ id }: { id: string }) => (await ask("GET", `/w/acme/jobs_u/get/${id}`)).json();
+const errorOf = (path: string) =>
+  until(async () => (await get(path)).error ?? undefined, `an error of ${path}`);
+
+describe("a trigger", () => {
+  test("connects, runs its script for each message in order, and ends with its row", async () => {
+    using peer = startPeer();
+    const path = await create({ url: peer.url });
+    await peer.connected();
+    expect(peer.paths).toEqual(["/feed"]);
+    for (const text of ["one", "two", "three"]) peer.send(text);
+    const jobs = (await Promise.all((await ran(path, 3)).map(jobOf))).sort((a, b) => (a.id < b.id ? -1 : 1));
+    expect(jobs.map(({ args, result }) => [args.msg, result])).toEqual(
+      ["one", "two", "three"].map((text) => [text, `got ${text}`]),
+    );
+    expect(jobs[0]).toMatchObject({ permissioned_as: "u/admin", created_by: `ws-${path}`, success: true });
+    const row = await get(path);
+    expect(row).toMatchObject({
+      enabled: true,
+      server_id: expect.any(String),
+      last_server_ping: expect.any(String),
+    });
+    expect(row.error ?? null).toBeNull();
+    expect(peer.received).toEqual([]);
+    await remove(path);
+    await until(() => (peer.open.size === 0 ? true : undefined), "the end of the connection");
+  });
+
+  test("is switched off and on, changed, moved and listed", async () => {
+    using peer = startPeer();
+    using other = startPeer();
+    const path = await create({ url: peer.url, enabled: false });
+    await expectOk(ask("POST", `${base}/setenabled/${path}`, { enabled: true }));
+    await peer.connected();
+    await expectOk(ask("POST", `${base}/setenabled/${path}`, { enabled: false }));
+    await until(() => (peer.open.size === 0 ? true : undefined), "the end");
+    await expectOk(ask("POST", `${base}/setenabled/${path}`, { enabled: true }));
+    await peer.connected();
+    const body = { ...(await get(path)), url: other.url, path: `${path}_moved` };
+    expect((await ask("POST", `${base}/update/${path}`, body)).text).toBe(`${path}_moved`);
+    await other.connected();
+    expect(peer.open.size).toBe(0);
+    expect((await ask("GET", `${base}/exists/${path}`)).json()).toBe(false);
+    const listed = (await ask("GET", `${base}/list?path_start=${path}&path=u/admin/say`)).json();
+    expect(listed.map((row: any) => row.path)).toEqual([`${path}_moved`]);
+    await remove(`${path}_moved`);
+  });
+
+  test.each([
+    ["one event", "u/admin/event", (url: string) => ({ kind: "websocket", msg: "hi", url })],
+    [
+      "arguments by name",
+      "u/admin/named",
+      (url: string) => [{ kind: "websocket", websocket: { url } }, "hi"],
+    ],
+  ])("hands a preprocessor %s", async (_, script_path, given) => {
+    using peer = startPeer();
+    const path = await create({ url: peer.url, script_path });
+    await peer.connected();
+    peer.send("hi");
+    const [job] = await ran(path);
+    expect((await jobOf(job)).result).toEqual(given(peer.url));
+    await remove(path);
+  });
+
+  test("runs a flow, takes only messages that its filters let through, and bytes as text", async () => {
+    using peer = startPeer();
+    const filters = [
+      { key: "type", value: "order" },
+      { key: "of", value: { shop: 1 } },
+    ];
+    const path = await create({ url: peer.url, script_path: "u/admin/flow", is_flow: true, filters });
+    await peer.connected();
+    const wanted = JSON.stringify({ type: "order", of: { shop: 1, more: 2 } });
+    for (const text of ["no json", "[]", '{"type":"order"}', '{"type":"order","of":{"shop":2}}'])
+      peer.send(text);
+    peer.send(new TextEncoder().encode(wanted));
+    const jobs = await ran(path);
+    expect(jobs).toHaveLength(1);
+    expect((await jobOf(jobs[0])).args).toEqual({ msg: wanted });
+    await remove(path);
+  });
+
+  test("says something first, and answers what runs return", async () => {
+    using peer = startPeer();
+    const initial_messages = [
+      { raw_message: "hello" },
+      { runnable_result: { path: "u/admin/where", args: { at: { sub: ["a"] } } } },
+    ];
+    const path = await create({ url: peer.url, initial_messages, can_return_message: true });
+    await until(() => (peer.received.length === 2 ? true : undefined), "what is said first");
+    peer.send("x");
+    await until(() => (peer.received.length === 3 ? true : undefined), "the answer");
+    expect(peer.received).toEqual(["hello", '{"sub":["a"]}', "got x"]);
+    await remove(path);
+  });
+
+  test("takes what is said for text, while what it says itself may refer", async () => {
+    using peer = startPeer();
+    const secret = { path: "u/admin/told", value: "to-them", is_secret: true, description: "" };
+    await expectOk(ask("POST", "/w/acme/variables/create", secret));
+    const result = { path: "u/admin/where", args: { at: "$var:u/admin/told" } };
+    const initial_messages = [{ runnable_result: result }];
+    const path = await create({ url: peer.url, initial_messages, can_return_message: true });
+    await until(() => (peer.received.length === 1 ? true : undefined), "what is said first");
+    for (const [index, text] of ["$var:u/admin/told", "$WM_TOKEN"].entries()) {
+      peer.send(text);
+      await until(() => (peer.received.length === index + 2 ? true : undefined), "the answer");
+    }
+    expect(peer.received).toEqual(["to-them", "got $var:u/admin/told", "got $WM_TOKEN"]);
+    await remove(path);
+  });
+
+  test("answers errors only where that is asked for, and nothing for null", async () => {
+    using peer = startPeer();
+    const answers = { url: peer.url, can_return_message: true };
+    const silent = await create({ ...answers, script_path: "u/admin/fail" });
+    const quiet = await create({ ...answers, script_path: "u/admin/quiet" });
+    const loud = await create({ ...answers, script_path: "u/admin/fail", can_return_error_result: true });
+    await until(() => (peer.open.size === 3 ? true : undefined), "three connections");
+    peer.send("x");
+    await Promise.all([silent, quiet, loud].map((path) => ran(path)));
+    await until(() => (peer.received.length > 0 ? true : undefined), "the answer");
+    expect(peer.received).toHaveLength(1);
+    expect(JSON.parse(peer.received[0]!).error.message).toBe("never");
+    for (const path of [silent, quiet, loud]) await remove(path);
+  });
+
+  test("asks a script where to connect to", async () => {
+    using peer = startPeer();
+    const path = await create({ url: "$script:u/admin/where", url_runnable_args: { at: peer.url } });
+    await peer.connected();
+    await remove(path);
+    const lost = await create({ url: "$script:u/admin/where", url_runnable_args: { at: 5 } });
+    expect(await errorOf(lost)).toContain("returned no address");
+    await remove(lost);
+  });
+});
+
+describe("what goes wrong", () => {
+  test("is shown on the row, tried again, and forgotten once it is over", async () => {
+    using peer = startPeer({ refuse: 2 });
+    const path = await create({ url: `${peer.url}?key=secret` });
+    expect(await errorOf(path)).toBe("127.0.0.1: it answered 503, and opened no WebSocket");
+    await peer.connected();
+    await until(async () => ((await get(path)).error ? undefined : true), "no error any more");
+    for (const socket of peer.open) socket.close(4000, "bye");
+    expect(await errorOf(path)).toBe("127.0.0.1 closed the connection (4000: bye)");
+    await peer.connected();
+    peer.send("again");
+    await ran(path);
+    await remove(path);
+  }, 30_000);
+
+  test.each([
+    ["a port nobody listens on", "ws://127.0.0.1:9/", "127.0.0.1: the connection was refused"],
+    ["this machine by another address", "ws://127.0.0.2:9/", "has not allowed as a target"],
+    ["this machine in IPv6", "ws://[::1]:9/", "has not allowed as a target"],
+    ["a cloud's metadata", "ws://169.254.169.254/latest", "has not allowed as a target"],
+  ])("%s is no place to connect to", async (_, url, says) => {
+    const path = await create({ url });
+    expect(await errorOf(path)).toContain(says);
+    await remove(path);
+  });
+
+  test("an address from a script is judged as any other", async () => {
+    const path = await create({ url: "$script:u/admin/where", url_runnable_args: { at: "ws://10.0.0.1/" } });
+    expect(await errorOf(path)).toContain("has not allowed as a target");
+    await remove(path);
+  });
+
+  test("a message that starts nothing is told, and the next one is taken", async () => {
+    using peer = startPeer();
+    await deploy(ask, "acme", "u/admin/going", "export const main = () => 1");
+    const path = await create({ url: peer.url, script_path: "u/admin/going" });
+    await peer.connected();
+    await expectOk(ask("POST", "/w/acme/scripts/archive/p/u/admin/going"));
+    peer.send("x");
+    expect(await errorOf(path)).toContain("u/admin/going");
+    await deploy(ask, "acme", "u/admin/going", "export const main = () => 2");
+    peer.send("y");
+    await ran(path);
+    await until(async () => ((await get(path)).error ? undefined : true), "no error any more");
+    await remove(path);
+  });
+
+  test("nothing is connected to in the name of who has left", async () => {
+    using peer = startPeer();
+    const cid = await server.member("acme", "cid");
+    const path = "u/cid/ws";
+    await deploy(cid.ask, "acme", "u/cid/say", "export const main = (msg: string) => msg");
+    await expectOk(
+      cid.ask("POST", `${base}/create`, trigger({ path, script_path: "u/cid/say", url: peer.url })),
+    );
+    await peer.connected();
+    await expectOk(ask("DELETE", "/w/acme/users/delete/cid"));
+    peer.send("x");
+    expect(await errorOf(path)).toContain("no active member");
+    for (const socket of peer.open) socket.close();
+    await until(
+      async () => ((await get(path)).error.includes("no active member") ? true : undefined),
+      "the error",
+    );
+    expect(await runsOf(path)).toEqual([]);
+    await remove(path);
+  });
+});
+
+test("of many messages no more are taken than may run, and none is lost", async () => {
+  using peer = startPeer();
+  const gate =
+    "export const main = async (msg: string) => { while (!(await Bun.file(process.env.GATE_FILE ?? '/nonexistent').exists())) { const { existsSync } = await import('node:fs'); if (existsSync(JSON.parse(msg).gate)) return; await Bun.sleep(20); } }";
+  await deploy(ask, "acme", "u/admin/gate", gate);
+  const path = await create({ url: peer.url, script_path: "u/admin/gate" });
+  await peer.connected();
+  const file = `${server.data_dir}/gate`;
+  const padding = "x".repeat(350_000);
+  for (let n = 0; n < 40; n++) peer.send(JSON.stringify({ n, gate: file, padding }));
+  await until(async () => ((await runsOf(path)).length === 10 ? true : undefined), "ten runs");
+  expect((await runsOf(path)).length).toBe(10);
+  // What is not taken waits with the sender.
+  expect([...peer.open][0]!.getBufferedAmount()).toBeGreaterThan(0);
+  await Bun.write(file, "");
+  expect(await ran(path, 40)).toHaveLength(40);
+  await remove(path);
+}, 60_000);
+
+describe("a connection of the server's own", () => {
+  const asked = {
+    targets: targetsOf("127.0.0.1,localhost"),
+    timeout_ms: 2_000,
+    max_message_bytes: 1_000,
+    ping_ms: 500,
+  };
+
+  test("says whom it wants, and takes no message that is too long", async () => {
+    using peer = startPeer();
+    const got: string[] = [];
+    const url = peer.url.replace("127.0.0.1", "localhost");
+    const socket = await openWebsocket({ ...asked, url, onMessage: (text) => got.push(text) });
+    expect(peer.hosts).toEqual([new URL(url).host]);
+    peer.send("x".repeat(1_000));
+    await until(() => (got.length === 1 ? true : undefined), "the message");
+    peer.send("x".repeat(1_001));
+    expect(await socket.ended).toContain("1001 bytes");
+    expect(got).toHaveLength(1);
+  });
+
+  test("lasts while the other side is alive, and ends when it says nothing any more", async () => {
+    using peer = startPeer();
+    const socket = await openWebsocket({ ...asked, url: peer.url, onMessage: () => {} });
+    const first = await Promise.race([socket.ended, Bun.sleep(2_500).then(() => "open")]);
+    expect(first).toBe("open");
+    socket.close();
+    await socket.ended;
+
+    const silent = createServer((stream) => {
+      stream.on("error", () => {});
+      stream.once("data", (head) => {
+        const key = /sec-websocket-key: (\S+)/i.exec(String(head))![1];
+        const accept = new Bun.CryptoHasher("sha1")
+          .update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`)
+          .digest("base64");
+        stream.write(
+          `HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`,
+        );
+      });
+    });
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    const { port } = silent.address() as { port: number };
+    const dead = await openWebsocket({ ...asked, url: `ws://127.0.0.1:${port}/`, onMessage: () => {} });
+    expect(await dead.ended).toContain("no sign of life");
+    silent.close();
+  }, 20_000);
+});
+
+test.each([
+  ["an address of another kind", { url: "https://example.org" }, 400, "`url`"],
+  ["a script that is not there", { script_path: "u/admin/none" }, 404, "u/admin/none"],
+  ["an address of a script that is not there", { url: "$script:u/admin/none" }, 404, "u/admin/none"],
+  ["a first message that is none", { initial_messages: [{ text: "x" }] }, 400, "raw_message"],
+  ["a place that is taken", { path: "u/admin/taken" }, 400, "already"],
+])("%s is refused", async (_, more, status, says) => {
+  if ("path" in more) await create({ path: more.path, enabled: false });
+  const refused = await ask("POST", `${base}/create`, trigger(more));
+  expect([refused.status, refused.text]).toEqual([status, expect.stringContaining(says)]);
+});
+
+test("what is not one's own is neither seen nor changed", async () => {
+  const { ask: bob } = await server.member("acme", "bob");
+  expect((await bob("POST", `${base}/create`, trigger())).status).toBe(403);
+  const path = await create({ enabled: false });
+  expect((await bob("GET", `${base}/get/${path}`)).status).toBe(404);
+  await expectOk(ask("POST", `/w/acme/acls/add/websocket_trigger/${path}`, { owner: "u/bob", write: false }));
+  expect((await bob("GET", `${base}/get/${path}`)).status).toBe(200);
+  expect((await bob("POST", `${base}/setenabled/${path}`, { enabled: true })).status).toBe(403);
+  await remove(path);
+});
+
+test.skipIf(!process.env.DATABASE_URL)(
+  "of two servers on one database one listens, and the other takes over",
+  async () => {
+    using peer = startPeer();
+    const { config } = server.server.app;
+    const { mkdtempSync, cpSync, rmSync } = await import("node:fs");
+    const data_dir = mkdtempSync("/tmp/svc-second-");
+    cpSync(`${server.data_dir}/instance.key`, `${data_dir}/instance.key`, { force: true });
+    const second = await startServer({ ...config, data_dir });
+    const path = await create({ url: peer.url });
+    await peer.connected();
+    peer.send("one");
+    await ran(path);
+    // Both have looked again: the lease was renewed.
+    const pinged = (await get(path)).last_server_ping;
+    await until(
+      async () => ((await get(path)).last_server_ping !== pinged ? true : undefined),
+      "a sign of life",
+    );
+    expect([peer.open.size, peer.paths.length]).toEqual([1, 1]);
+    const holder = (await get(path)).server_id;
+    // As if it had died: its name stays, and it says nothing any more.
+    await second.app.db.write((tx) =>
+      tx
+        .update(websocketTriggers)
+        .set({ server_id: "gone", last_server_ping: new Date(Date.now() - 60_000) })
+        .where(eq(websocketTriggers.path, path)),
+    );
+    await until(
+      async () => (["gone", null].includes((await get(path)).server_id) ? undefined : true),
+      "another holder",
+    );
+    await until(() => (peer.paths.length === 2 && peer.open.size === 1 ? true : undefined), "one connection");
+    peer.send("two");
+    await ran(path, 2);
+    expect((await runsOf(path)).length).toBe(2);
+    expect(typeof holder).toBe("string");
+    await second.stop();
+    await remove(path);
+    rmSync(data_dir, { recursive: true, force: true });
+  },
+  60_000,
+);

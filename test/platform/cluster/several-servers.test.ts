@@ -1,0 +1,396 @@
+/** Several servers on one PostgreSQL: what one changes or finishes, the others know. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { SQL } from "bun";
+import {
+  hasErrorHandler,
+  hasNoErrorHandler,
+} from "../../../src/features/tenancy/workspaces/error-handler-cache.ts";
+import { close, closeMeanwhile, reopen } from "../../../src/features/tenancy/workspaces/gate.ts";
+import { newPlace, start } from "../../cli/program.ts";
+import {
+  createDatabase,
+  deploy,
+  expectOk,
+  startTestServer,
+  type TestServer,
+  until,
+} from "../../support/harness.ts";
+import { startProxy } from "../../support/peers/cuttable-proxy.ts";
+
+setDefaultTimeout(60_000);
+
+const postgres = process.env.DATABASE_URL;
+const SVC_SECRET_KEY = "0123456789abcdef0123456789abcdef";
+
+describe.skipIf(!postgres)("servers of one database", () => {
+  let database: Awaited<ReturnType<typeof createDatabase>>;
+  /** Takes calls, and has no room for jobs of its own. */
+  let front: TestServer;
+  let back: TestServer;
+  let admin: Awaited<ReturnType<TestServer["workspace"]>>;
+  let atBack: TestServer["operator"];
+
+  beforeAll(async () => {
+    database = await createDatabase(postgres!);
+    const both = { database_url: database.url, secret_key: SVC_SECRET_KEY };
+    front = await startTestServer({ ...both, workers: 1 });
+    back = await startTestServer(both);
+    admin = await front.workspace();
+    atBack = back.as(admin.token);
+  });
+  afterAll(async () => {
+    await back?.stop();
+    await front?.stop();
+    await database?.drop();
+  });
+
+  /** Keeps the one slot of the front server busy until the returned function is called. */
+  async function occupy(): Promise<() => Promise<void>> {
+    await deploy(admin.ask, "acme", "u/admin/long", "export const main = () => Bun.sleep(60_000)");
+    const id = await expectOk(admin.ask("POST", "/w/acme/jobs/run/p/u/admin/long", {})).then((a) => a.text);
+    return async () => {
+      await expectOk(admin.ask("POST", `/w/acme/jobs_u/queue/cancel/${id}`, {}));
+    };
+  }
+
+  test("a call is answered with what a worker elsewhere made", async () => {
+    await deploy(admin.ask, "acme", "u/admin/where", "export const main = () => process.env.WM_JOB_ID");
+    const free = await occupy();
+    const began = performance.now();
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        expectOk(admin.ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/where", {})),
+      ),
+    );
+    expect(new Set(answers.map((answer) => answer.json())).size).toBe(8);
+    // Told at once, not found by the look that comes every few seconds.
+    expect(performance.now() - began).toBeLessThan(4_000);
+    await free();
+  });
+
+  test("a flow's early result too", async () => {
+    const step = (id: string, content: string) => ({
+      id,
+      value: { type: "rawscript", language: "bun", content, input_transforms: {} },
+    });
+    const modules = [
+      step("a", "export const main = () => 'early'"),
+      step("b", "export const main = () => Bun.sleep(3_000)"),
+    ];
+    const flow = { path: "u/admin/early", summary: "", value: { modules, early_return: "a" } };
+    await expectOk(admin.ask("POST", "/w/acme/flows/create", flow));
+    const free = await occupy();
+    const answer = await expectOk(admin.ask("POST", "/w/acme/jobs/run_wait_result/f/u/admin/early", {}));
+    expect(answer.json()).toBe("early");
+    await free();
+  });
+
+  test("a stream is read where it is asked for, while the job runs elsewhere", async () => {
+    const code = `export async function* main() { yield "one "; await Bun.sleep(1_500); yield "two"; }`;
+    await deploy(admin.ask, "acme", "u/admin/stream", code);
+    const free = await occupy();
+    const response = await fetch(`${front.url}/api/w/acme/jobs/run_and_stream/p/u/admin/stream`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${admin.token}`, "content-type": "application/json" },
+      body: "{}",
+    });
+    const text = await response.text();
+    expect(response.status).toBe(200);
+    const pieces = [...text.matchAll(/"new_result_stream":"([^"]*)"/g)].map((match) => match[1]);
+    expect(pieces.join("")).toBe("one two");
+    expect(pieces.length).toBeGreaterThan(1);
+    await free();
+  });
+
+  test("a job is canceled where it runs", async () => {
+    await deploy(admin.ask, "acme", "u/admin/endless", "export const main = () => Bun.sleep(60_000)");
+    const id = (await expectOk(atBack("POST", "/w/acme/jobs/run/p/u/admin/endless", {}))).text;
+    await until(() => back.server.app.queue.has(id) || undefined, "the job at the back");
+    const began = performance.now();
+    await expectOk(admin.ask("POST", `/w/acme/jobs_u/queue/cancel/${id}`, {}));
+    await until(() => (back.server.app.queue.has(id) ? undefined : true), "its end");
+    expect(performance.now() - began).toBeLessThan(4_000);
+  });
+
+  /** What the other server answers soon. The limit is far below that of any look of its own. */
+  async function soon<T>(ask: () => Promise<T>, wanted: T): Promise<void> {
+    const end = Date.now() + 4_000;
+    let last = await ask();
+    while (!Bun.deepEquals(last, wanted) && Date.now() < end) {
+      await Bun.sleep(10);
+      last = await ask();
+    }
+    expect<unknown>(last).toEqual(wanted);
+  }
+
+  /** A change that no server tells of. */
+  async function change(how: (client: SQL) => Promise<unknown>): Promise<void> {
+    const client = new SQL({ url: database.url, max: 1 });
+    await how(client);
+    await client.close();
+  }
+
+  /** Both servers lose the connection on which they hear each other. */
+  const cut = () =>
+    change(async (client) => {
+      const ended =
+        await client`SELECT pg_terminate_backend(pid) AS ended FROM pg_stat_activity WHERE datname = current_database() AND query ILIKE 'listen%'`;
+      expect(ended.length).toBe(2);
+    });
+
+  describe("a workspace that is closed", () => {
+    const code = "export const main = () => 1";
+    const runIn = async (ask: TestServer["operator"], id: string) =>
+      (await ask("POST", `/w/${id}/jobs/run/p/u/admin/one`, {})).status;
+
+    test("stays so while this server is at work on it, whatever it may have missed", async () => {
+      const { app } = front.server;
+      const { ask } = await front.workspace("moving");
+      const { ask: askOther } = await front.workspace("other");
+      for (const [by, id] of [
+        [ask, "moving"],
+        [askOther, "other"],
+      ] as const)
+        await deploy(by, id, "u/admin/one", code);
+      closeMeanwhile(app, "moving", "is being given another id");
+      close(app, "other", "is archived");
+      expect(await runIn(askOther, "other")).toBe(400);
+      await cut();
+      await soon(() => runIn(askOther, "other"), 201);
+      expect(await runIn(ask, "moving")).toBe(400);
+      reopen(app, "moving");
+      expect(await runIn(ask, "moving")).toBe(201);
+    });
+  });
+
+  describe("is forgotten by the others", () => {
+    test("a script's older version", async () => {
+      const call = async () => (await atBack("POST", "/w/acme/jobs/run_wait_result/p/u/admin/v", {})).json();
+      const first = await deploy(admin.ask, "acme", "u/admin/v", "export const main = () => 1");
+      await soon(call, 1);
+      await deploy(admin.ask, "acme", "u/admin/v", "export const main = () => 2", { parent_hash: first });
+      await soon(call, 2);
+    });
+
+    test("a token that is revoked", async () => {
+      const made = await expectOk(admin.ask("POST", "/users/tokens/create", { label: "short" }));
+      const ask = back.as(made.text);
+      const status = async () => (await ask("GET", "/users/whoami")).status;
+      await soon(status, 200);
+      await expectOk(admin.ask("DELETE", `/users/tokens/delete/${made.text.slice(0, 10)}`));
+      await soon(status, 401);
+    });
+
+    test("a member who is one no more", async () => {
+      const { token } = await front.member("acme", "eve");
+      const status = async () => (await back.as(token)("GET", "/w/acme/users/whoami")).status;
+      await soon(status, 200);
+      await expectOk(admin.ask("DELETE", "/w/acme/users/delete/eve"));
+      await soon(status, 401);
+    });
+
+    test("that a workspace has no error handler", async () => {
+      const { app } = back.server;
+      const hasNone = async () => hasNoErrorHandler(app, "acme");
+      await hasErrorHandler(app, "acme", async () => false);
+      expect(await hasNone()).toBe(true);
+      const path = "/w/acme/workspaces/edit_error_handler";
+      await expectOk(admin.ask("POST", path, { error_handler: "script/u/admin/v" }));
+      await soon(hasNone, false);
+      await expectOk(admin.ask("POST", path, {}));
+    });
+
+    test("a variable of all jobs", async () => {
+      const code = "export const main = () => process.env.COLOUR ?? 'none'";
+      await deploy(admin.ask, "acme", "u/admin/colour", code);
+      const call = async () =>
+        (await atBack("POST", "/w/acme/jobs/run_wait_result/p/u/admin/colour", {})).json();
+      await soon(call, "none");
+      const set = { name: "COLOUR", value: "red" };
+      await expectOk(admin.ask("POST", "/w/acme/workspaces/set_environment_variable", set));
+      await soon(call, "red");
+    });
+
+    test("everything, after the connection was lost", async () => {
+      const call = async () =>
+        (await atBack("POST", "/w/acme/jobs/run_wait_result/p/u/admin/colour", {})).json();
+      await soon(call, "red");
+      // Nobody tells of this change: as if the message was lost with the connection.
+      await change((client) => client`UPDATE workspace_environment SET value = 'blue' WHERE name = 'COLOUR'`);
+      await cut();
+      await soon(call, "blue");
+    });
+  });
+
+  describe("a worker of its own", () => {
+    const env = () => ({
+      DATABASE_URL: database.url,
+      SVC_SECRET_KEY,
+      SVC_LEASE_S: "3",
+      SVC_WORKERS: "2",
+      // Files outside of a job's own folder tell here how often it was begun.
+      SVC_SANDBOX: "off",
+    });
+    const runTagged = async (tag: string, args: object) =>
+      (await expectOk(admin.ask("POST", `/w/acme/jobs/run/p/u/admin/slow?tag=${tag}`, args))).text;
+    const jobOf = async (id: string) => (await expectOk(admin.ask("GET", `/w/acme/jobs_u/get/${id}`))).json();
+    const ended = (id: string) =>
+      until(async () => {
+        const job = await jobOf(id);
+        return job.type === "CompletedJob" ? job : undefined;
+      }, "the end of the job");
+
+    beforeAll(async () => {
+      const code =
+        "export async function main(file: string, ms: number) { require('node:fs').appendFileSync(file, 'x'); await Bun.sleep(ms); return 'done'; }";
+      await deploy(admin.ask, "acme", "u/admin/slow", code);
+      // The servers leave the tag to the workers.
+      const { ask: root } = await front.user("root", { super_admin: true });
+      await expectOk(root("POST", "/settings/global/custom_tags", { value: ["far"] }));
+      const worker_tags = ["bun", "flow", "dependency"];
+      await expectOk(root("POST", "/configs/update/worker__default", { worker_tags }));
+    });
+
+    test("takes what has its tags, is listed, and says goodbye", async () => {
+      using place = newPlace();
+      const id = await runTagged("far", { file: join(place.folder, "ran"), ms: 0 });
+      using worker = start(place, ["worker", "--tags", "far", "--group", "edge", "--json"], env());
+      await worker.says('"worker"');
+      expect(await ended(id)).toMatchObject({ success: true, result: "done" });
+      const listed = async () => {
+        const all: { worker_group: string; custom_tags: string[]; last_job_id?: string }[] = (
+          await expectOk(front.operator("GET", "/workers/list"))
+        ).json();
+        return all.find(({ worker_group }) => worker_group === "edge");
+      };
+      const told = await until(async () => {
+        const worker = await listed();
+        return worker?.last_job_id === id ? worker : undefined;
+      }, "the worker in the list, with its job");
+      expect(told).toMatchObject({ custom_tags: ["far"] });
+      worker.child.kill("SIGTERM");
+      expect((await worker.ended()).code).toBe(0);
+      expect(await listed()).toBeUndefined();
+    });
+
+    test("that is killed loses its job to another, and the job ends", async () => {
+      using place = newPlace();
+      using other = newPlace();
+      const file = join(place.folder, "ran");
+      using lost = start(place, ["worker", "--tags", "far", "--json"], env());
+      await lost.says('"worker"');
+      const id = await runTagged("far", { file, ms: 2_000 });
+      await until(() => (existsSync(file) ? true : undefined), "the job at work");
+      lost.child.kill("SIGKILL");
+      using second = start(other, ["worker", "--tags", "far", "--json"], env());
+      expect(await ended(id)).toMatchObject({ success: true, result: "done" });
+      expect(readFileSync(file, "utf8")).toBe("xx");
+      second.child.kill("SIGTERM");
+      await second.ended();
+    });
+
+    test("that was stopped cannot end, when it wakes, a job that was given to another", async () => {
+      using place = newPlace();
+      using other = newPlace();
+      const file = join(place.folder, "ran");
+      using stopped = start(place, ["worker", "--tags", "far", "--json"], env());
+      await stopped.says('"worker"');
+      const id = await runTagged("far", { file, ms: 6_000 });
+      await until(() => (existsSync(file) ? true : undefined), "the job at work");
+      stopped.child.kill("SIGSTOP");
+      using second = start(other, ["worker", "--tags", "far", "--json"], env());
+      await until(() => (readFileSync(file, "utf8") === "xx" ? true : undefined), "the job at work again");
+      // What it ran meanwhile is over by now, and it says so first.
+      await until(async () => ((await jobOf(id)).type === "CompletedJob" ? true : undefined), "the end");
+      const end = await jobOf(id);
+      stopped.child.kill("SIGCONT");
+      await stopped.says("had been given");
+      expect(await jobOf(id)).toEqual(end);
+      expect(end).toMatchObject({ success: true, result: "done" });
+      for (const each of [second, stopped]) {
+        each.child.kill("SIGTERM");
+        await each.ended();
+      }
+    });
+
+    test("that was cut off from the database cannot end, when it is back, a job that was given to another", async () => {
+      using place = newPlace();
+      using other = newPlace();
+      const { hostname, port } = new URL(database.url);
+      using proxy = await startProxy({ hostname, port: Number(port) });
+      const through = new URL(database.url);
+      through.port = String(proxy.port);
+      const file = join(place.folder, "ran");
+      using far = start(place, ["worker", "--tags", "far", "--json"], {
+        ...env(),
+        DATABASE_URL: through.href,
+      });
+      await far.says('"worker"');
+      const id = await runTagged("far", { file, ms: 3_000 });
+      await until(() => (existsSync(file) ? true : undefined), "the job at work");
+      proxy.cut();
+      using second = start(other, ["worker", "--tags", "far", "--json"], env());
+      const end = await ended(id);
+      expect(readFileSync(file, "utf8")).toBe("xx");
+      proxy.mend();
+      await far.says("had been given");
+      expect(await jobOf(id)).toEqual(end);
+      expect(end).toMatchObject({ success: true, result: "done" });
+      // It works on, now that it is back.
+      second.child.kill("SIGTERM");
+      await second.ended();
+      expect(await ended(await runTagged("far", { file, ms: 0 }))).toMatchObject({ success: true });
+      far.child.kill("SIGTERM");
+      await far.ended();
+    });
+
+    test("needs a database to share", async () => {
+      using place = newPlace();
+      const { code, err } = await place.svc(["worker"]);
+      expect([code, err]).toEqual([2, expect.stringContaining("set DATABASE_URL")]);
+    });
+  });
+
+  test.each([
+    ["is an hour ahead", true],
+    ["is set an hour ahead while it works", false],
+  ])("a host whose clock %s takes no job away from a worker that lives", async (_, fromTheStart) => {
+    await deploy(admin.ask, "acme", "u/admin/endless", "export const main = () => Bun.sleep(60_000)");
+    const id = (await expectOk(atBack("POST", "/w/acme/jobs/run/p/u/admin/endless", {}))).text;
+    await until(() => back.server.app.queue.has(id) || undefined, "the job at the back");
+    using place = newPlace();
+    const flag = join(place.folder, "ahead");
+    const ahead = `const now = Date.now.bind(Date);
+      const { existsSync } = require("node:fs");
+      const off = () => existsSync(${JSON.stringify(flag)}) ? 3_600_000 : 0;
+      globalThis.Date = class extends Date {
+        constructor(...given) { given.length === 0 ? super(now() + off()) : super(...given); }
+        static now() { return now() + off(); }
+      };`;
+    await place.file("ahead.ts", ahead);
+    if (fromTheStart) await place.file("ahead", "");
+    const [bun, main] = place.program;
+    place.program = [bun!, "--preload", join(place.folder, "ahead.ts"), main!];
+    using other = start(place, ["serve", "--port", "0", "--json"], {
+      DATABASE_URL: database.url,
+      SVC_SECRET_KEY,
+      SVC_LEASE_S: "12",
+    });
+    await other.says('"url"');
+    if (!fromTheStart) {
+      await place.file("ahead", "");
+      // It looks for lost workers twice in a lease's time.
+      await Bun.sleep(7_000);
+    }
+    const row = async () => (await expectOk(atBack("GET", `/w/acme/jobs_u/get/${id}`))).json();
+    expect(await row()).toMatchObject({ running: true });
+    expect(back.server.app.queue.has(id)).toBe(true);
+    other.child.kill("SIGTERM");
+    const { err } = await other.ended();
+    if (fromTheStart) expect(err).toContain("clock differs");
+    expect(err).not.toContain("put back");
+    await expectOk(atBack("POST", `/w/acme/jobs_u/queue/cancel/${id}`, {}));
+  });
+});

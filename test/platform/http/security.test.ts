@@ -1,0 +1,423 @@
+/** What every answer says to a browser, what a cookie can do from where, and whose word about an address counts. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect } from "node:tls";
+import { BadRequest } from "../../../src/lib/errors.ts";
+import { trustProxies } from "../../../src/platform/http/door/proxies.ts";
+import { listen } from "../../../src/server/server.ts";
+import { deploy, startTestServer, type TestServer, until } from "../../support/harness.ts";
+
+let server: TestServer;
+let token: string;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  const admin = await server.workspace();
+  token = admin.token;
+  await deploy(admin.ask, "acme", "u/admin/one", "export const main = () => 1");
+});
+afterAll(() => server.stop());
+
+const nobody = (path: string, headers: Record<string, string> = {}, method = "GET") =>
+  server.as(undefined)(method, path, method === "GET" ? undefined : {}, headers);
+
+describe("headers", () => {
+  test("stand on results, errors and what nobody serves", async () => {
+    for (const path of ["/version", "/nothing/here", "/w/acme/variables/list", "/users/whoami"]) {
+      const { headers } = await nobody(path);
+      expect([path, headers.get("x-content-type-options")]).toEqual([path, "nosniff"]);
+      expect(headers.get("x-frame-options")).toBe("DENY");
+      expect(headers.get("referrer-policy")).toBe("same-origin");
+      expect(headers.get("x-request-id")).toMatch(/^\S+$/);
+      expect(headers.has("strict-transport-security")).toBe(false);
+    }
+  });
+
+  test("a page of the server keeps its own, stricter ones", async () => {
+    const fresh = await startTestServer();
+    try {
+      const page = await fetch(`${fresh.url}${await fresh.server.setupPath()}`);
+      expect(page.headers.get("content-security-policy")).toContain("frame-ancestors 'none'");
+      expect(page.headers.get("referrer-policy")).toBe("no-referrer");
+    } finally {
+      await fresh.stop();
+    }
+  });
+
+  test("a webhook stays open to pages elsewhere", async () => {
+    const { headers } = await server.as(token)("POST", "/w/acme/jobs/run_wait_result/p/u/admin/one", {});
+    expect(headers.get("access-control-allow-origin")).toBe("*");
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(headers.has("x-frame-options")).toBe(false);
+  });
+});
+
+describe("x-request-id", () => {
+  test("is the caller's where it is sane, and another one each time where not", async () => {
+    const idOf = async (id?: string) =>
+      (await nobody("/version", id === undefined ? {} : { "x-request-id": id })).headers.get("x-request-id");
+    expect(await idOf("req_42-a.b:c")).toBe("req_42-a.b:c");
+    for (const bad of ["two words", "x".repeat(129), '"quoted"', "a,b", ""]) {
+      expect(await idOf(bad)).not.toBe(bad);
+    }
+    const made = await Promise.all(Array.from({ length: 20 }, () => idOf()));
+    expect(new Set(made).size).toBe(20);
+  });
+});
+
+describe("a call with the session's cookie that changes something", () => {
+  const change = (headers: Record<string, string>) =>
+    nobody("/w/acme/jobs/run/p/u/admin/one", { cookie: `theme=dark; token=${token}`, ...headers }, "POST");
+  const own = () => new URL(server.url).host;
+
+  test.each([
+    ["no browser", () => ({}), 201],
+    ["a page of this server", () => ({ origin: server.url }), 201],
+    ["a page of this server behind a proxy that took https off", () => ({ origin: `https://${own()}` }), 201],
+    [
+      "a page of this server, as the browser says",
+      () => ({ "sec-fetch-site": "same-origin", origin: "null" }),
+      201,
+    ],
+    ["the address bar", () => ({ "sec-fetch-site": "none" }), 201],
+    ["another site", () => ({ origin: "https://evil.example" }), 401],
+    ["another port", () => ({ origin: "http://127.0.0.1:1" }), 401],
+    ["a sandboxed page", () => ({ origin: "null" }), 401],
+    ["a host that ends alike", () => ({ origin: `http://evil${own()}` }), 401],
+    ["another site, as the browser says", () => ({ "sec-fetch-site": "cross-site" }), 401],
+    ["another subdomain, as the browser says", () => ({ "sec-fetch-site": "same-site" }), 401],
+    ["a new word of the browser's", () => ({ "sec-fetch-site": "unheard-of" }), 401],
+    [
+      "who names a proxy nobody trusts",
+      () => ({ origin: "https://evil.example", "x-forwarded-host": "evil.example" }),
+      401,
+    ],
+  ] as const)("from %s", async (_, headers, status) => {
+    const answer = await change(headers());
+    expect([answer.status, answer.text]).toEqual([status, expect.any(String)]);
+    if (status === 401) expect(answer.text).toContain("the cookie counts only for pages of this server");
+  });
+
+  test("a token in the header or the query counts from anywhere", async () => {
+    const from = { origin: "https://elsewhere.example", "sec-fetch-site": "cross-site" };
+    expect((await change({ ...from, authorization: `Bearer ${token}` })).status).toBe(201);
+    const path = `/w/acme/jobs/run/p/u/admin/one?token=${token}`;
+    expect((await nobody(path, from, "POST")).status).toBe(201);
+  });
+
+  test("another site cannot log a browser in or out", async () => {
+    const from = { "sec-fetch-site": "cross-site", cookie: `token=${token}` };
+    for (const path of ["/auth/login", "/auth/logout"]) {
+      const answer = await server.as(undefined)("POST", path, '{"email":"a@b.c","password":"x"}', from);
+      expect([answer.status, answer.headers.get("set-cookie")]).toEqual([403, null]);
+    }
+    expect((await server.as(token)("GET", "/users/whoami")).status).toBe(200);
+  });
+});
+
+test("the public address is the server's own, wherever it listens", async () => {
+  const public_server = await startTestServer({ base_url: "https://svc.example.org/" });
+  try {
+    const { token: session } = await public_server.user("ann");
+    const change = (origin: string) =>
+      public_server.as(undefined)("POST", "/users/tokens/create", {}, { cookie: `token=${session}`, origin });
+    expect((await change("https://svc.example.org")).status).toBe(201);
+    expect((await change("http://svc.example.org")).status).toBe(401);
+    expect((await change("https://example.org")).status).toBe(401);
+  } finally {
+    await public_server.stop();
+  }
+});
+
+test("the public address may change while the server is up: its pages are then the new one's, and no longer the old", async () => {
+  await using changing = await startTestServer();
+  const { token: session } = await changing.user("ann");
+  const change = async (origin: string) => {
+    const headers = { cookie: `token=${session}`, origin };
+    return (await changing.as(undefined)("POST", "/users/tokens/create", {}, headers)).status;
+  };
+  const login = async (origin: string) => {
+    const credentials = { email: "ann@example.org", password: "ann-password" };
+    return (await changing.as(undefined)("POST", "/auth/login", credentials, { origin })).status;
+  };
+  const move = (value: string | null) => changing.operator("POST", "/settings/global/base_url", { value });
+  const first = "https://svc.example.org";
+  const second = "https://moved.example.org";
+  expect([await change(first), await login(first)]).toEqual([401, 403]);
+  await move(`${first}/`);
+  expect([await change(first), await login(first)]).toEqual([201, 200]);
+  await move(second);
+  expect([await change(first), await login(first)]).toEqual([401, 403]);
+  expect([await change(second), await login(second)]).toEqual([201, 200]);
+  await move(null);
+  expect([await change(second), await change(changing.url)]).toEqual([401, 201]);
+});
+
+describe("proxies", () => {
+  const settled = (trusted: string, ip: string, forwarded: string) => {
+    const request = new Request("http://localhost/", { headers: { "x-forwarded-for": forwarded } });
+    Object.defineProperty(request, "ip", { value: ip, configurable: true });
+    trustProxies(trusted).settle(request);
+    return (request as { ip?: string }).ip;
+  };
+  test.each([
+    ["10.0.0.0/8", "10.1.2.3", "198.51.100.7", "198.51.100.7"],
+    ["10.0.0.0/8", "203.0.113.9", "198.51.100.7", "203.0.113.9"],
+    ["10.0.0.0/8", "10.1.2.3", "1.1.1.1, 198.51.100.7, 10.9.9.9", "198.51.100.7"],
+    ["10.0.0.0/8", "10.1.2.3", "", "10.1.2.3"],
+    ["10.0.0.0/8", "10.1.2.3", "198.51.100.7, nonsense", "10.1.2.3"],
+    ["10.0.0.0/8", "10.1.2.3", "198.51.100.7:4711", "198.51.100.7"],
+    ["10.1.2.3", "10.1.2.3", "[2001:db8::1]:4711", "2001:db8::1"],
+    ["10.1.2.3", "10.1.2.4", "198.51.100.7", "10.1.2.4"],
+    ["fd00::/8, 127.0.0.1", "fd12::1", "198.51.100.7, 127.0.0.1", "198.51.100.7"],
+    ["10.0.0.0/8", "::ffff:10.1.2.3", "198.51.100.7", "198.51.100.7"],
+    ["", "127.0.0.1", "198.51.100.7", "127.0.0.1"],
+  ])("trusting %p, a connection from %s that tells of %p is of %s", (trusted, ip, forwarded, address) => {
+    expect(settled(trusted, ip, forwarded)).toBe(address);
+  });
+
+  test.each(["10.0.0.0/33", "10.0.0/8", "proxy.local", "10.0.0.1/", "fd00::/129", "1.2.3.4/8/9"])(
+    "%s is no range",
+    (range) => {
+      expect(() => trustProxies(range)).toThrow(BadRequest);
+      expect(() => trustProxies(`127.0.0.1, ${range}`)).toThrow(range);
+    },
+  );
+
+  test("a trusted one tells scheme, host and caller; any other nothing", async () => {
+    const told = {
+      "x-forwarded-for": "198.51.100.7",
+      "x-forwarded-proto": "https",
+      "x-forwarded-host": "svc.example.org",
+    };
+    const behind = await startTestServer({ trusted_proxies: "127.0.0.1, ::1" });
+    try {
+      const { token: session } = await behind.user("ann");
+      const cookie = `token=${session}`;
+      const create = (origin: string, headers: object) =>
+        behind.as(undefined)("POST", "/users/tokens/create", {}, { cookie, origin, ...headers });
+      const answer = await create("https://svc.example.org", told);
+      expect(answer.status).toBe(201);
+      expect(answer.headers.get("strict-transport-security")).toBe("max-age=31536000");
+      expect((await create("http://svc.example.org", told)).status).toBe(401);
+      expect((await create("https://svc.example.org", {})).status).toBe(401);
+    } finally {
+      await behind.stop();
+    }
+    const { headers } = await nobody("/version", told);
+    expect(headers.has("strict-transport-security")).toBe(false);
+  });
+});
+
+describe("what comes too often", () => {
+  test("calls without credentials are turned away for a while, by address; others go on", async () => {
+    const limited = await startTestServer({ anonymous_rate: 3, trusted_proxies: "127.0.0.1, ::1" });
+    try {
+      const { ask } = await limited.user("ann");
+      const call = (address: string, path = "/version") =>
+        limited.as(undefined)("GET", path, undefined, { "x-forwarded-for": address });
+      for (let n = 0; n < 3; n++) expect((await call("198.51.100.7")).status).toBe(200);
+      const refused = await call("198.51.100.7");
+      expect([refused.status, refused.headers.get("svc-error")]).toEqual([429, "TooManyRequests"]);
+      const wait = Number(refused.headers.get("retry-after"));
+      expect(wait).toBeGreaterThan(0);
+      expect(wait).toBeLessThanOrEqual(60);
+      expect((await call("198.51.100.7", "/nothing/here")).status).toBe(429);
+      expect((await call("198.51.100.8")).status).toBe(200);
+      for (let n = 0; n < 5; n++) expect((await ask("GET", "/version")).status).toBe(200);
+      expect((await limited.operator("GET", "/version")).status).toBe(200);
+
+      // One caller has a whole network of IPv6 addresses.
+      for (const host of ["1", "2", "3"]) expect((await call(`2001:db8::${host}`)).status).toBe(200);
+      expect((await call("2001:db8:0:0:ffff::9")).status).toBe(429);
+      expect((await call("2001:db8:0:1::9")).status).toBe(200);
+
+      const later = Date.now() + 61_000;
+      (limited.server.app as { clock: () => Date }).clock = () => new Date(later);
+      expect((await call("198.51.100.7")).status).toBe(200);
+    } finally {
+      await limited.stop();
+    }
+  });
+
+  test("refused credentials are answered late, real ones at once", async () => {
+    const limited = await startTestServer({ failed_auth_rate: 2 });
+    try {
+      const { token: real } = await limited.user("ann");
+      const time = async (value: string | undefined, status: number) => {
+        const began = performance.now();
+        expect((await limited.as(value)("GET", "/users/whoami")).status).toBe(status);
+        return performance.now() - began;
+      };
+      await time("guess1", 401);
+      await time(undefined, 401);
+      const held = time("guess2", 401);
+      await time(real, 200);
+      expect(await held).toBeGreaterThan(1_900);
+    } finally {
+      await limited.stop();
+    }
+  });
+});
+
+/** The fingerprint of the certificate that is shown on a port to whoever connects now. */
+function shownAt(port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false }, () => {
+      resolve(socket.getPeerCertificate().fingerprint256);
+      socket.destroy();
+    });
+    socket.on("error", reject);
+  });
+}
+
+describe("https", () => {
+  const folder = mkdtempSync(join(tmpdir(), "svc-tls-"));
+  const cert = join(folder, "cert.pem");
+  const key = join(folder, "key.pem");
+  const make = (to: string, out: string) =>
+    Bun.spawnSync(
+      [
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "ec",
+        "-pkeyopt",
+        "ec_paramgen_curve:prime256v1",
+        "-nodes",
+      ].concat(["-keyout", to, "-out", out, "-days", "1", "-subj", "/CN=localhost"]),
+      { stdio: ["ignore", "ignore", "ignore"] },
+    );
+  beforeAll(() => {
+    make(key, cert);
+    make(join(folder, "other.pem"), join(folder, "other-cert.pem"));
+    writeFileSync(join(folder, "text.pem"), "hello");
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  /** A certificate that is whole, and half of the next one of its chain. @returns its file */
+  const cutOff = (whole: string, file: string) => {
+    const text = readFileSync(whole, "utf8");
+    writeFileSync(file, text + text.slice(0, text.length / 2));
+    return file;
+  };
+
+  test("is spoken with a certificate, and scripts still reach the service", async () => {
+    const secure = await startTestServer({ tls_cert: cert, tls_key: key });
+    try {
+      expect(secure.url).toStartWith("https://");
+      const call = (path: string, init: object = {}) =>
+        fetch(`${secure.url}/api${path}`, { tls: { rejectUnauthorized: false }, ...init } as RequestInit);
+      const version = await call("/version");
+      expect(version.headers.get("strict-transport-security")).toBe("max-age=31536000");
+      await secure.operator("POST", "/users/create", {
+        email: "ann@example.org",
+        password: "correct-horse",
+        super_admin: true,
+        username: "ann",
+      });
+      await secure.operator("POST", "/workspaces/create", {
+        id: "acme",
+        name: "acme",
+        owner: "ann@example.org",
+        username: "ann",
+      });
+      const script = `export async function main() {
+        const asked = await fetch(process.env.BASE_INTERNAL_URL + "/api/version");
+        return [await asked.text(), asked.headers.has("strict-transport-security")];
+      }`;
+      await deploy(secure.operator, "acme", "u/ann/calls", script);
+      const answer = await secure.operator("POST", "/w/acme/jobs/run_wait_result/p/u/ann/calls", {});
+      expect(answer.json()).toEqual([await version.text(), false]);
+    } finally {
+      await secure.stop();
+    }
+  });
+
+  test("goes over to a renewed certificate by itself, and cuts nothing off; one that does not fit changes nothing", async () => {
+    const own = (name: string) => join(folder, `renewed-${name}.pem`);
+    copyFileSync(cert, own("cert"));
+    copyFileSync(key, own("key"));
+    await using secure = await startTestServer({ tls_cert: own("cert"), tls_key: own("key") });
+    const { port } = new URL(secure.url);
+    const shown = () => shownAt(Number(port));
+    const first = await shown();
+    const admin = await secure.operator("POST", "/users/create", {
+      email: "ann@example.org",
+      password: "correct-horse",
+      super_admin: true,
+      username: "ann",
+    });
+    expect(admin.status).toBe(201);
+    await secure.operator("POST", "/workspaces/create", {
+      id: "acme",
+      name: "acme",
+      owner: "ann@example.org",
+    });
+    const script = "export async function main() { await Bun.sleep(6000); return 'whole' }";
+    await deploy(secure.operator, "acme", "u/ann/long", script);
+    const user = { impersonate_email: "ann@example.org" };
+    const { text: session } = await secure.operator("POST", "/users/tokens/impersonate", user);
+    const underWay = fetch(`${secure.url}/api/w/acme/jobs/run_wait_result/p/u/ann/long`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${session}` },
+      tls: { rejectUnauthorized: false },
+    } as RequestInit);
+
+    // The certificate comes first, and fits no key for a while.
+    make(join(folder, "next-key.pem"), join(folder, "next-cert.pem"));
+    renameSync(join(folder, "next-cert.pem"), own("cert"));
+    await Bun.sleep(2_500);
+    expect(await shown()).toBe(first);
+    renameSync(join(folder, "next-key.pem"), own("key"));
+    const second = await until(async () => {
+      const now = await shown();
+      return now === first ? undefined : now;
+    }, "the new certificate");
+    expect(await (await underWay).json()).toBe("whole");
+
+    cutOff(own("cert"), own("cert"));
+    const alert = await until(async () => {
+      const alerts = (await secure.operator("GET", "/settings/critical_alerts")).json();
+      return alerts.find(({ kind }: { kind: string }) => kind === "certificate_refused");
+    }, "the alert");
+    expect(alert.message).toContain("the one before stays");
+    expect(await shown()).toBe(second);
+  }, 40_000);
+
+  test("what cannot be listened with leaves the certificate before in place", async () => {
+    const first = { cert: readFileSync(cert, "utf8"), key: readFileSync(key, "utf8") };
+    const listener = await listen({ host: "127.0.0.1", port: 0 }, async () => new Response("here"), first);
+    try {
+      await expect(listener.renew({ cert: first.cert.slice(0, 100), key: first.key })).rejects.toThrow();
+      const said = await until(() => {
+        const asked = fetch(listener.url, { tls: { rejectUnauthorized: false } } as RequestInit);
+        return asked.then((answer) => answer.text()).catch(() => undefined);
+      }, "the answer");
+      expect(said).toBe("here");
+    } finally {
+      await listener.close();
+    }
+  });
+
+  test.each([
+    [
+      "a chain that is cut off",
+      () => ({ tls_cert: cutOff(cert, join(folder, "cut-off.pem")), tls_key: key }),
+      "cannot be used",
+    ],
+    ["only one file", () => ({ tls_cert: cert }), "give both"],
+    ["a file that is not there", () => ({ tls_cert: cert, tls_key: join(folder, "none") }), "cannot be read"],
+    ["a file of something else", () => ({ tls_cert: join(folder, "text.pem"), tls_key: key }), "in PEM"],
+    [
+      "another one's key",
+      () => ({ tls_cert: cert, tls_key: join(folder, "other.pem") }),
+      "is not the key of",
+    ],
+    ["the files swapped", () => ({ tls_cert: key, tls_key: cert }), "cannot be used"],
+  ])("does not begin with %s", async (_, files, says) => {
+    await expect(startTestServer(files())).rejects.toThrow(says);
+  });
+});

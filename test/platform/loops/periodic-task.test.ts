@@ -1,0 +1,238 @@
+/** The loop of everything that is done now and then. */
+import { afterEach, expect, setSystemTime, test } from "bun:test";
+import { createLog } from "../../../src/lib/logging/log.ts";
+import { MAX_TIMER_MS } from "../../../src/platform/loops/alarm.ts";
+import { createPeriodicTask, type Task } from "../../../src/platform/loops/periodic-task.ts";
+import { until } from "../../support/harness.ts";
+
+const app = { clock: () => new Date(), log: createLog("silent", "json") };
+afterEach(() => void setSystemTime());
+
+/** A task that is stopped at the end of the test. */
+function periodic(task: Partial<Task> & Pick<Task, "run">, more: object = {}) {
+  const made = createPeriodicTask({ ...app, ...more }, { failure: "it failed", ...task });
+  return { ...made, [Symbol.asyncDispose]: () => made.stop() };
+}
+
+const inMs = (ms: number) => new Date(Date.now() + ms);
+/** Fulfilled once all that was due by now has had its turn: timers go off in the order of their moments. */
+const settled = () => Bun.sleep(0).then(() => Bun.sleep(1));
+
+test("runs when it starts, when it is woken and when the next is due, and else not", async () => {
+  const runs: Date[] = [];
+  let next: Date | undefined;
+  await using task = periodic({
+    async run(now) {
+      runs.push(now);
+      return next;
+    },
+  });
+  await task.start();
+  await until(() => runs[0], "the first run");
+  next = inMs(50);
+  const due = next;
+  task.wake();
+  await until(() => runs[1], "the second run");
+  next = undefined;
+  await until(() => runs[2], "the third run");
+  expect(runs[2]!.getTime()).toBeGreaterThanOrEqual(due.getTime());
+  expect(task.isIdle()).toBe(true);
+});
+
+test("of all who wake it during a run, one run serves, which begins after that", async () => {
+  const seen: number[] = [];
+  let stored = 1;
+  const held = Promise.withResolvers<void>();
+  await using task = periodic({
+    async run() {
+      seen.push(stored);
+      if (seen.length === 1) await held.promise;
+    },
+  });
+  await task.start();
+  await until(() => seen[0], "the first run");
+  for (stored = 2; stored < 10; stored++) task.wake();
+  expect(seen).toEqual([1]);
+  held.resolve();
+  await until(() => (task.isIdle() ? true : undefined), "the end of its runs");
+  expect(seen).toEqual([1, 10]);
+});
+
+test("what became due during a run is due at once, also when the clock has gone on meanwhile", async () => {
+  const moments: number[] = [];
+  await using task = periodic({
+    async run(now) {
+      moments.push(now.getTime());
+      if (moments.length > 1) return undefined;
+      // Asked for with `now`, this one was not due yet; by the end of the run it is.
+      const next = new Date(now.getTime() + 1);
+      await until(() => (Date.now() > next.getTime() ? true : undefined));
+      return next;
+    },
+  });
+  await task.start();
+  await until(() => moments[1], "the run after it");
+});
+
+test("a moment that is asked for is kept, unless an earlier one stands", async () => {
+  const runs: number[] = [];
+  await using task = periodic({
+    async run(now) {
+      runs.push(now.getTime());
+      return inMs(runs.length === 1 ? 100_000 : 1_000_000);
+    },
+  });
+  await task.start();
+  await until(() => runs[0], "the first run");
+  await settled();
+  const asked = inMs(50);
+  task.wakeAt(asked);
+  task.wakeAt(inMs(50_000));
+  await until(() => runs[1], "the run that was asked for");
+  expect(runs[1]!).toBeGreaterThanOrEqual(asked.getTime());
+});
+
+test("a moment that is asked for during a run is kept", async () => {
+  const runs: number[] = [];
+  await using task = periodic({
+    async run(now) {
+      runs.push(now.getTime());
+      if (runs.length === 1) task.wakeAt(inMs(10));
+      return undefined;
+    },
+  });
+  await task.start();
+  await until(() => runs[1], "the run that was asked for");
+});
+
+test("a run that fails is done again", async () => {
+  let runs = 0;
+  await using task = periodic({
+    async run() {
+      if (++runs === 1) throw new Error("not now");
+    },
+  });
+  await task.start();
+  await until(() => (runs === 2 ? true : undefined), "the second run");
+});
+
+test("the interval ends by itself", async () => {
+  let runs = 0;
+  await using task = periodic({ interval_ms: 5, run: async () => void runs++ });
+  await task.start();
+  await until(() => (runs >= 3 ? true : undefined), "the third run");
+});
+
+test("one that starts with a run is ready after it, and does not start when it fails", async () => {
+  let runs = 0;
+  await using task = periodic({
+    starts_with_run: true,
+    async run() {
+      if (++runs === 1) throw new Error("no");
+    },
+  });
+  expect(task.start()).rejects.toThrow("no");
+  await settled();
+  await task.start();
+  expect(runs).toBe(2);
+});
+
+test("stopping waits for the run, which is told, and none follows; the last work is done then", async () => {
+  const notes: string[] = [];
+  const task = periodic({
+    async run(_now, stopping) {
+      notes.push("run");
+      await new Promise<void>((resolve) => stopping.addEventListener("abort", () => setTimeout(resolve, 5)));
+      notes.push("over");
+      return inMs(0);
+    },
+    last: async () => void notes.push("last"),
+  });
+  await task.start();
+  await until(() => notes[0], "the run");
+  task.wake();
+  await Promise.all([task.stop(), task.stop()]);
+  task.wake();
+  task.wakeAt(inMs(0));
+  await task.stop();
+  await settled();
+  expect(notes).toEqual(["run", "over", "last"]);
+});
+
+test("a task whose last work fails stops all the same", async () => {
+  const task = periodic({
+    run: async () => {},
+    last: () => Promise.reject(new Error("the database is gone")),
+  });
+  await task.start();
+  await task.stop();
+});
+
+test("a clock that is set forward makes nothing later than the longest timer", async () => {
+  let runs = 0;
+  await using task = periodic({ run: async () => (++runs === 1 ? inMs(3_600_000) : undefined) });
+  await task.start();
+  await until(() => (runs === 1 ? true : undefined), "the first run");
+  await settled();
+  setSystemTime(inMs(3_600_000));
+  const began = performance.now();
+  while (runs < 2 && performance.now() - began < MAX_TIMER_MS + 5_000) await Bun.sleep(10);
+  expect(runs).toBe(2);
+}, 30_000);
+
+test("a clock that is set back makes it run soon, to look what is due", async () => {
+  let runs = 0;
+  await using task = periodic({ run: async () => (++runs === 1 ? inMs(60_000) : undefined) });
+  await task.start();
+  await until(() => (runs === 1 ? true : undefined), "the first run");
+  await settled();
+  setSystemTime(inMs(-3_600_000));
+  const began = performance.now();
+  while (runs < 2 && performance.now() - began < MAX_TIMER_MS + 5_000) await Bun.sleep(10);
+  expect(runs).toBe(2);
+}, 30_000);
+
+test("a task of the leader runs where the server leads, and is woken there", async () => {
+  let leads = false;
+  const told: string[] = [];
+  const woken = new Map<string, (reason: "woken" | "elected") => void>();
+  const leader = {
+    isLeader: () => leads,
+    wake: (task: string) => void told.push(task),
+    onWake: (task: string, run: ((reason: "woken" | "elected") => void) | undefined) =>
+      void (run ? woken.set(task, run) : woken.delete(task)),
+  };
+  let runs = 0;
+  await using task = periodic({ of_leader: "duty", run: async () => void runs++ }, { leader });
+  await task.start();
+  task.wake();
+  await settled();
+  expect([runs, told]).toEqual([0, ["duty"]]);
+  leads = true;
+  woken.get("duty")!("elected");
+  await until(() => (runs === 1 ? true : undefined), "the run of the leader");
+  task.wake();
+  await until(() => (runs === 2 ? true : undefined), "the run that was asked for");
+  expect(told).toEqual(["duty"]);
+  await task.stop();
+  expect(woken.size).toBe(0);
+});
+
+test("a task of the leader that begins later does so after the election too", async () => {
+  let elect = (_reason: "woken" | "elected"): void => {};
+  const leader = {
+    isLeader: () => true,
+    wake() {},
+    onWake(_task: string, run: typeof elect | undefined) {
+      if (run) elect = run;
+    },
+  };
+  const runs: number[] = [];
+  const run = async () => void runs.push(performance.now());
+  await using task = periodic({ of_leader: "duty", first_ms: 200, run }, { leader });
+  await task.start();
+  const elected = performance.now();
+  elect("elected");
+  await until(() => (runs.length === 1 ? true : undefined), "the first run");
+  expect(runs[0]! - elected).toBeGreaterThan(190);
+});
