@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { dirname, join, relative } from "node:path";
 import { parameterNames, scopeOf } from "../../src/platform/http/operation.ts";
-import { features, operations } from "../../src/server/features.ts";
+import { operations, operationsByFile } from "../../src/server/features.ts";
 
 const root = join(import.meta.dir, "../..");
 
@@ -168,7 +168,7 @@ test("operations are named once, live in one place, and say who may call them", 
   expect(new Set(names).size).toBe(names.length);
   const routes = operations.map((op) => `${op.method} ${op.path}`);
   expect(new Set(routes).size).toBe(routes.length);
-  for (const { file, operations: list } of features) {
+  for (const [file, list] of operationsByFile) {
     expect(await Bun.file(join(root, file)).exists()).toBe(true);
     for (const op of list) {
       expect(["anyone", "user", "member", "author", "admin", "devops", "superAdmin"]).toContain(op.access);

@@ -8,11 +8,11 @@ export default leaf("routes", "list the routes of the HTTP interface", "nothing"
 
 /** Prints the operations whose path or name holds the text. */
 export async function listRoutes(text: string | undefined, options: { json?: boolean }): Promise<void> {
-  const { features } = await import("../../../src/server/features.ts");
+  const { operationsByFile } = await import("../../../src/server/features.ts");
   const { rootOf } = await import("../../../src/platform/http/operation.ts");
   const wanted = (text ?? "").toLowerCase();
-  const routes = features
-    .flatMap(({ file, operations }) =>
+  const routes = [...operationsByFile]
+    .flatMap(([file, operations]) =>
       operations.map((op) => ({
         method: op.method,
         path: rootOf(op) + op.path,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parse } from "yaml";
 import { z } from "zod";
 import { needsBody, type Operation, parameterNames, rootOf } from "../../../src/platform/http/operation.ts";
-import { features, operations } from "../../../src/server/features.ts";
+import { operations, operationsByFile } from "../../../src/server/features.ts";
 import { startTestServer, type TestServer } from "../../support/harness.ts";
 
 let server: TestServer;
@@ -156,14 +156,14 @@ test("`svc routes --json` lists every route with its file, where it is declared"
   });
   const [text, code] = await Promise.all([run.stdout.text(), run.exited]);
   expect(code).toBe(0);
-  const wanted = features.flatMap(({ file, operations: declared }) =>
+  const wanted = [...operationsByFile].flatMap(([file, declared]) =>
     declared.map((op) => {
       const { method, path, access, name } = op;
       return { method, path: rootOf(op) + path, access, name, file };
     }),
   );
   expect(JSON.parse(text)).toEqual(wanted);
-  for (const { file } of features)
+  for (const file of operationsByFile.keys())
     expect(await Bun.file(`${import.meta.dir}/../../../${file}`).exists()).toBe(true);
   for (const { path, method } of interfaced) {
     expect(document.paths[path]).toHaveProperty(method.toLowerCase());

@@ -105,9 +105,15 @@ async function toYaml({ paths, ...rest }: Description): Promise<string> {
   return pieces.join("");
 }
 
+/** The order of operations in the document follows from the interface, not from where in the code each is declared. */
+const byPath = (a: Operation, b: Operation) =>
+  a.path === b.path ? compareText(a.method, b.method) : compareText(a.path, b.path);
+
+const compareText = (a: string, b: string) => (a < b ? -1 : Number(a > b));
+
 /** The whole document as a plain object. Pages for people, below no /api, are no part of it. */
 export async function describe(all: readonly Operation[], nouns: Nouns): Promise<Description> {
-  const operations = all.filter((op) => !op.page);
+  const operations = all.filter((op) => !op.page).sort(byPath);
   const paths: Description["paths"] = {};
   const pace = createPacer();
   for (const op of operations) {

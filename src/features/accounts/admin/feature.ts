@@ -1,0 +1,13 @@
+import { defineFeature } from "../../../platform/http/feature.ts";
+import { userExportOperations } from "./export-operations.ts";
+import { userOperations } from "./operations.ts";
+import { ownOperations } from "./own-operations.ts";
+
+export const feature = defineFeature({
+  folder: "accounts/admin",
+  operations: {
+    "operations.ts": userOperations,
+    "own-operations.ts": ownOperations,
+    "export-operations.ts": userExportOperations,
+  },
+});

@@ -1,0 +1,11 @@
+import { defineFeature } from "../../../platform/http/feature.ts";
+import { instanceGroupOperations } from "./instance-operations.ts";
+import { groupOperations } from "./operations.ts";
+
+export const feature = defineFeature({
+  folder: "accounts/groups",
+  operations: {
+    "operations.ts": groupOperations,
+    "instance-operations.ts": instanceGroupOperations,
+  },
+});

@@ -1,0 +1,9 @@
+import { defineFeature } from "../../../platform/http/feature.ts";
+import { encryptionKeyOperations } from "./key-operations.ts";
+
+export const feature = defineFeature({
+  folder: "lifecycle/keys",
+  operations: {
+    "key-operations.ts": encryptionKeyOperations,
+  },
+});

@@ -1,0 +1,17 @@
+import { defineFeature } from "../../../platform/http/feature.ts";
+import { copilotOperations } from "./copilot-operations.ts";
+import { defaultOperations } from "./default-operations.ts";
+import { workspaceSettingsOperations } from "./settings-operations.ts";
+import { storageSettingOperations } from "./storage-operations.ts";
+import { usageOperations } from "./usage-operations.ts";
+
+export const feature = defineFeature({
+  folder: "lifecycle/settings",
+  operations: {
+    "settings-operations.ts": workspaceSettingsOperations,
+    "copilot-operations.ts": copilotOperations,
+    "default-operations.ts": defaultOperations,
+    "usage-operations.ts": usageOperations,
+    "storage-operations.ts": storageSettingOperations,
+  },
+});

@@ -1,0 +1,45 @@
+import { defineFeature } from "../../../platform/http/feature.ts";
+import { cancelOperations } from "./change/cancel-operations.ts";
+import { deleteOperations } from "./change/delete-operations.ts";
+import { exportOperations } from "./export/export-operations.ts";
+import { inputOperations } from "./inputs/operations.ts";
+import { concurrencyGroupOperations } from "./lists/concurrency-group-operations.ts";
+import { countOperations } from "./lists/count-operations.ts";
+import { listOperations } from "./lists/list-operations.ts";
+import { completedOperations } from "./read/completed-operations.ts";
+import { metricsOperations } from "./read/metrics-operations.ts";
+import { jobOperations } from "./read/operations.ts";
+import { flowResultOperations } from "./read/result-operations.ts";
+import { batchOperations } from "./run/batch-operations.ts";
+import { choiceOperations } from "./run/choice-operations.ts";
+import { previewOperations } from "./run/preview-operations.ts";
+import { runOperations } from "./run/run-operations.ts";
+import { workflowOperations } from "./run/workflow-operations.ts";
+import { flowDependencyOperations } from "./run-flow/dependency-operations.ts";
+import { flowPreviewOperations } from "./run-flow/preview-operations.ts";
+import { flowRestartOperations } from "./run-flow/restart-operations.ts";
+
+export const feature = defineFeature({
+  folder: "runs/api",
+  operations: {
+    "inputs/operations.ts": inputOperations,
+    "run-flow/dependency-operations.ts": flowDependencyOperations,
+    "run-flow/preview-operations.ts": flowPreviewOperations,
+    "run-flow/restart-operations.ts": flowRestartOperations,
+    "read/result-operations.ts": flowResultOperations,
+    "run/run-operations.ts": runOperations,
+    "run/preview-operations.ts": previewOperations,
+    "run/workflow-operations.ts": workflowOperations,
+    "run/batch-operations.ts": batchOperations,
+    "read/operations.ts": jobOperations,
+    "run/choice-operations.ts": choiceOperations,
+    "read/completed-operations.ts": completedOperations,
+    "lists/list-operations.ts": listOperations,
+    "lists/count-operations.ts": countOperations,
+    "change/delete-operations.ts": deleteOperations,
+    "export/export-operations.ts": exportOperations,
+    "read/metrics-operations.ts": metricsOperations,
+    "change/cancel-operations.ts": cancelOperations,
+    "lists/concurrency-group-operations.ts": concurrencyGroupOperations,
+  },
+});

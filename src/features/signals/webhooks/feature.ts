@@ -1,0 +1,11 @@
+import { defineFeature } from "../../../platform/http/feature.ts";
+import { instanceWebhookOperations } from "./api/instance-operations.ts";
+import { webhookOperations } from "./api/operations.ts";
+
+export const feature = defineFeature({
+  folder: "signals/webhooks",
+  operations: {
+    "api/operations.ts": webhookOperations,
+    "api/instance-operations.ts": instanceWebhookOperations,
+  },
+});
