@@ -55,7 +55,7 @@ import type { Hooks } from "../platform/http/execute.ts";
 import { mount } from "../platform/http/server.ts";
 import { createQueue } from "../platform/queue/queue.ts";
 import { newWorkerName } from "../platform/queue/worker-name.ts";
-import { operations } from "./features.ts";
+import { features, operations } from "./features.ts";
 
 const MB = 1_000_000;
 
@@ -103,7 +103,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
     max_connections: config.database_connections,
     lease_s: config.lease_s,
   });
-  const app = { config, db, log } as { -readonly [K in keyof App]: App[K] };
+  const app = { features, config, db, log } as { -readonly [K in keyof App]: App[K] };
   app.events = createEvents();
   app.events.onAnyFinished(({ status }) => tally(app.meters.finished, status));
   const others = {
