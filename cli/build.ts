@@ -38,7 +38,15 @@ const ALONE = ["dotenv", "bunfig", "tsconfig", "package-json"].map((file) => `--
 
 /** @throws Error when Bun does not compile it; it has said why */
 async function compile(outfile: string, target?: string): Promise<void> {
-  const options = ["--compile", "--minify", "--sourcemap=none", ...ALONE, `--outfile=${outfile}`];
+  // Split, so that a command parses only the modules it loads.
+  const options = [
+    "--compile",
+    "--minify",
+    "--splitting",
+    "--sourcemap=none",
+    ...ALONE,
+    `--outfile=${outfile}`,
+  ];
   if (target) options.push(`--target=${target}`);
   const build = Bun.spawn([process.execPath, "build", ...options, ...ENTRIES], {
     // What runs in threads is found by its path from here.

@@ -89,7 +89,7 @@ test.each(["darwin", "win32"])(
     writeFileSync(join(folder, "twice.ts"), "export const main = (n = 21) => 2 * n;\n");
     const svc = async (...words: string[]) => {
       const named = ["--define", `process.platform:${JSON.stringify(platform)}`];
-      const main = join(import.meta.dir, "../../../../cli/main.ts");
+      const main = join(import.meta.dir, "../../../cli/main.ts");
       const child = Bun.spawn([process.execPath, ...named, main, ...words], {
         cwd: folder,
         env: { PATH: process.env.PATH ?? "", HOME: folder },

@@ -206,7 +206,7 @@ test("what looks like a credential is struck out of a text", () => {
 
 test("whatever is logged, a credential in it is not", async () => {
   const program = `
-    import { createLog } from ${JSON.stringify(join(import.meta.dir, "../../../../src/lib/logging/log.ts"))};
+    import { createLog } from ${JSON.stringify(join(import.meta.dir, "../../../src/lib/logging/log.ts"))};
     const log = createLog("info", process.argv[1]);
     log.error({ error: "GET /api/x?token=SECRET1&b=2 failed", stack: "at https://ann:SECRET2@host/x" }, "no: Bearer SECRET3-SECRET3");
     log.warn({ authorization: "SECRET4", headers: { cookie: "a=SECRET5", authorization: "SECRET6" } }, "kept");

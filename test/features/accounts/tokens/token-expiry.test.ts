@@ -316,7 +316,7 @@ describe("across servers", () => {
     await first.stop();
 
     const killed = Bun.spawn(
-      [process.execPath, join(import.meta.dir, "../../../../../../cli/main.ts"), "serve", "--port", "0"],
+      [process.execPath, join(import.meta.dir, "../../../../cli/main.ts"), "serve", "--port", "0"],
       {
         env: {
           PATH: process.env.PATH ?? "",

@@ -41,7 +41,7 @@ beforeAll(async () => {
   server = Bun.spawn(
     [
       process.execPath,
-      join(import.meta.dir, "../../../../../../cli/main.ts"),
+      join(import.meta.dir, "../../../../cli/main.ts"),
       "serve",
       "--port",
       "0",

@@ -122,7 +122,7 @@ describe.skipIf(!process.env.DATABASE_URL)("of several servers", () => {
     const killed = Bun.spawn(
       [
         process.execPath,
-        join(import.meta.dir, "../../../../../../cli/main.ts"),
+        join(import.meta.dir, "../../../../cli/main.ts"),
         "serve",
         "--port",
         "0",
