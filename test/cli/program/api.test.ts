@@ -59,7 +59,7 @@ const LINES: Line[] = [
   },
   {
     words: ["--list", "folders/get/"],
-    out: "GET\t/api/w/{workspace}/folders/get/{name}\tmember\tsrc/features/folders/operations.ts\n",
+    out: "GET\t/api/w/{workspace}/folders/get/{name}\tmember\tsrc/features/accounts/folders/operations.ts\n",
   },
 ];
 

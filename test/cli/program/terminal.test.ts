@@ -48,7 +48,7 @@ test.each<{ words: string[]; head: string[]; row: string[] }>([
   {
     words: ["api", "--list", "users/whoami"],
     head: ["METHOD", "PATH", "ACCESS", "FILE"],
-    row: ["GET", "/api/w/{workspace}/users/whoami", "member", "…s/users/member-operations.ts"],
+    row: ["GET", "/api/w/{workspace}/users/whoami", "member", "…members/member-operations.ts"],
   },
   {
     words: ["api", "--list", "jobs/restart/f"],
