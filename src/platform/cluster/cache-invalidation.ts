@@ -4,6 +4,12 @@
  */
 import type { App } from "../app/context.ts";
 
+/**
+ * How long identities and memberships are used without being read again: what another program writes to the database is
+ * told to nobody, and is noticed after this.
+ */
+export const IDENTITY_TTL_MS = 60_000;
+
 interface Memory {
   /** Forgets what the words name. */
   forget: (app: App, ...words: string[]) => void;

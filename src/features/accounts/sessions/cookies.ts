@@ -1,13 +1,20 @@
 /** The cookies of a session (RFC 6265 §4.1). */
 import type { App } from "../../../platform/app/context.ts";
 import { newDevice } from "./login-throttle.ts";
-import type { Session } from "./sessions.ts";
 
 /** How long a client may tell that a login was the account's first. */
 const FIRST_TIME_S = 15 * 60;
 /** How long a browser is known to have logged in to an account. */
 const DEVICE_S = 365 * 86_400;
 const DEVICE = "device";
+
+/** A login, as its cookies tell the browser of it. */
+export interface Session {
+  /** The token's value. */
+  token: string;
+  /** The account's first one. */
+  is_first: boolean;
+}
 
 /** The cookie `token`; an empty token clears it. */
 export function sessionCookie(app: App, token: string): string {

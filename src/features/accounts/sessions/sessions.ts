@@ -11,15 +11,8 @@ import { issueToken, revokeSessions } from "../../tenancy/tokens/service.ts";
 import { tokens } from "../../tenancy/tokens/tables.ts";
 import { joinByDomain } from "../members/joining/auto-invite.ts";
 import { isPassword } from "../users/passwords.ts";
-import { deviceOf } from "./cookies.ts";
+import { deviceOf, type Session } from "./cookies.ts";
 import { type Origin, takeAttempt } from "./login-throttle.ts";
-
-export interface Session {
-  /** The token's value. */
-  token: string;
-  /** The account's first one. */
-  is_first: boolean;
-}
 
 /** Where a login came from, as far as transport and browser tell. */
 export function originOf(request: Request): Origin {

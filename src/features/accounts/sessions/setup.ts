@@ -8,7 +8,8 @@ import { checkNewEmail } from "../../../lib/text/paths.ts";
 import type { App, Context } from "../../../platform/app/context.ts";
 import { recordInstanceEvent } from "../../signals/webhooks/instance-events.ts";
 import { countUsers, insertUser, toRow } from "../users/service.ts";
-import { beginSession, type Session } from "./sessions.ts";
+import type { Session } from "./cookies.ts";
+import { beginSession } from "./sessions.ts";
 
 interface Link {
   token: string | undefined;

@@ -9,25 +9,13 @@ import {
   responds,
 } from "../../../platform/http/operation.ts";
 import * as own from "../../tenancy/tokens/own.ts";
+import { TruncatedToken } from "../../tenancy/tokens/records.ts";
 
 const NewToken = z.object({
   label: optional(z.string()),
   expiration: optional(moment),
   scopes: optional(z.array(z.string())),
   workspace_id: optional(z.string()),
-});
-
-/** A token as lists show it: never its value. */
-export const TruncatedToken = z.object({
-  token_prefix: z.string(),
-  created_at: moment,
-  last_used_at: moment,
-  label: z.string().nullish(),
-  expiration: moment.nullish(),
-  scopes: z.array(z.string()).nullish(),
-  workspace_id: z.string().nullish(),
-  /** Whether a login, a person or a program made it. */
-  kind: z.enum(["session", "user", "machine"]),
 });
 
 export const createToken = operation({

@@ -4,8 +4,8 @@ import { z } from "zod";
 import { canRead } from "../../../platform/access/permissions.ts";
 import type { App, UserContext } from "../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import { workspacesOf } from "../../lifecycle/workspaces/service.ts";
 import { resolveMember } from "../../tenancy/people/members.ts";
+import { listOwnWorkspaces } from "../../tenancy/people/own-workspaces.ts";
 import { flows, flowVersions } from "../flows/tables.ts";
 import { scripts } from "../scripts/tables.ts";
 
@@ -38,7 +38,7 @@ export type FoundRunnable = Pick<Runnable, "workspace" | "path" | "kind" | "summ
 async function runnablesOf(ctx: UserContext): Promise<Runnable[]> {
   const { app, caller } = ctx;
   const bound = caller.identity.token?.workspace_id;
-  const ids = (await workspacesOf(ctx)).map(({ id }) => id).filter((id) => !bound || id === bound);
+  const ids = (await listOwnWorkspaces(ctx)).map(({ id }) => id).filter((id) => !bound || id === bound);
   if (ids.length === 0) return [];
   const found: Runnable[] = [];
   for (const { extra_perms, is_signed: _, ...runnable } of await runnablesIn(app, ids)) {

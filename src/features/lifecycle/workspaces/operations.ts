@@ -1,6 +1,7 @@
 import { eq } from "drizzle-orm";
 import { z } from "zod";
 import { type Operation, operation, paging, responds } from "../../../platform/http/operation.ts";
+import { listOwnWorkspaces } from "../../tenancy/people/own-workspaces.ts";
 import { workspaces } from "../../tenancy/workspaces/tables.ts";
 import * as service from "./service.ts";
 
@@ -58,7 +59,7 @@ export const listWorkspaces = operation({
   run: async (ctx) =>
     ctx.caller.identity.super_admin
       ? service.allWorkspaces(ctx)
-      : (await service.workspacesOf(ctx)).map(({ username: _, ...workspace }) => workspace),
+      : (await listOwnWorkspaces(ctx)).map(({ username: _, ...workspace }) => workspace),
 });
 
 export const listUserWorkspaces = operation({
@@ -75,7 +76,7 @@ export const listUserWorkspaces = operation({
   ),
   run: async (ctx) => ({
     email: ctx.caller.identity.email,
-    workspaces: (await service.workspacesOf(ctx)).map(({ owner: _, ...workspace }) => workspace),
+    workspaces: (await listOwnWorkspaces(ctx)).map(({ owner: _, ...workspace }) => workspace),
   }),
 });
 

@@ -132,21 +132,6 @@ export async function createWorkspace(ctx: UserContext, body: NewWorkspace): Pro
   });
 }
 
-/** The workspaces a person belongs to, with the name they have there. */
-export function workspacesOf(ctx: UserContext) {
-  return ctx.app.db.read
-    .select({
-      id: workspaces.id,
-      name: workspaces.name,
-      owner: workspaces.owner,
-      username: workspaceMembers.username,
-    })
-    .from(workspaceMembers)
-    .innerJoin(workspaces, eq(workspaces.id, workspaceMembers.workspace_id))
-    .where(and(eq(workspaceMembers.email, ctx.caller.identity.email), eq(workspaces.archived, false)))
-    .orderBy(workspaces.id);
-}
-
 /** Every workspace there is, for super admins. */
 export function allWorkspaces(ctx: UserContext) {
   return ctx.app.db.read

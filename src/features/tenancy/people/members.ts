@@ -8,8 +8,7 @@ import { perApp } from "../../../lib/async/per-app.ts";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
 import { folderRight } from "../../../platform/access/permissions.ts";
 import type { App, FolderRight, Identity, Member } from "../../../platform/app/context.ts";
-import { forgottenEverywhere } from "../../../platform/cluster/cache-invalidation.ts";
-import { FRESH_MS } from "../tokens/cache.ts";
+import { forgottenEverywhere, IDENTITY_TTL_MS } from "../../../platform/cluster/cache-invalidation.ts";
 import { workspaceMembers, workspaces } from "../workspaces/tables.ts";
 import { withDefaults } from "./folder-defaults.ts";
 import { folders } from "./folder-tables.ts";
@@ -20,7 +19,7 @@ const MAX_CACHED = 50_000;
 /** By workspace and e-mail; null for who is no member. Another process may have changed what it says. */
 const cacheOf = perApp(
   (app: App) =>
-    new Cache<Member | null>({ max: MAX_CACHED, ttl_ms: FRESH_MS, now: () => app.clock().getTime() }),
+    new Cache<Member | null>({ max: MAX_CACHED, ttl_ms: IDENTITY_TTL_MS, now: () => app.clock().getTime() }),
 );
 const key = (workspace_id: string, email: string) => `${workspace_id}\n${email}`;
 

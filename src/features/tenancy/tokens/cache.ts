@@ -3,12 +3,10 @@
 import { Cache } from "../../../lib/async/cache.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import type { App, Identity } from "../../../platform/app/context.ts";
-import { forgottenEverywhere } from "../../../platform/cluster/cache-invalidation.ts";
+import { forgottenEverywhere, IDENTITY_TTL_MS } from "../../../platform/cluster/cache-invalidation.ts";
 import type { Lifetime } from "./lifetime.ts";
 
 const MAX_CACHED = 20_000;
-/** Rights of who calls may be changed by what tells of no token: they are asked for again after this. */
-export const FRESH_MS = 60_000;
 /** A flood of unknown tokens should not become a flood of queries. */
 const UNKNOWN_MS = 1_000;
 
@@ -26,7 +24,7 @@ export interface TokenCache {
 }
 
 export const tokenCache = perApp<App, TokenCache>((app) => ({
-  entries: new Cache({ max: MAX_CACHED, ttl_ms: FRESH_MS, now: () => app.clock().getTime() }),
+  entries: new Cache({ max: MAX_CACHED, ttl_ms: IDENTITY_TTL_MS, now: () => app.clock().getTime() }),
   used: new Map(),
 }));
 
@@ -36,7 +34,7 @@ export function loadToken(
   hash: string,
   look: () => Promise<KnownToken | null>,
 ): Promise<KnownToken | null> {
-  return tokenCache(app).entries.load(hash, look, (known) => (known ? FRESH_MS : UNKNOWN_MS));
+  return tokenCache(app).entries.load(hash, look, (known) => (known ? IDENTITY_TTL_MS : UNKNOWN_MS));
 }
 
 const forgetToken = forgottenEverywhere<[hash?: string]>("token", {
