@@ -70,3 +70,8 @@ export function inPlace(path: AnyColumn, place: string): SQL {
   // `0` is the character behind `/`.
   return sql`(${path} >= ${`${place}/`} AND ${path} < ${`${place}0`})`;
 }
+
+/** The text of a column, which begins with `before`, with `after` in its place. */
+export function replacePrefix(column: AnyColumn, before: string, after: string): SQL {
+  return sql`${after} || substr(${column}, ${sql.raw(String([...before].length + 1))})`;
+}

@@ -8,6 +8,7 @@ import { feature as admin } from "../features/accounts/admin/feature.ts";
 import { feature as folders } from "../features/accounts/folders/feature.ts";
 import { feature as groups } from "../features/accounts/groups/feature.ts";
 import { feature as members } from "../features/accounts/members/feature.ts";
+import { feature as renaming } from "../features/accounts/renaming/feature.ts";
 import { feature as sessions } from "../features/accounts/sessions/feature.ts";
 import { feature as tokens } from "../features/accounts/tokens/feature.ts";
 import { scopeListOperation } from "../features/accounts/tokens/scope-list.ts";
@@ -44,6 +45,7 @@ import { feature as webhooks } from "../features/signals/webhooks/feature.ts";
 import { feature as workspacesOfTenancy } from "../features/tenancy/workspaces/feature.ts";
 import { feature as appsOfTriggers } from "../features/triggers/apps/feature.ts";
 import { feature as chat } from "../features/triggers/chat/feature.ts";
+import { feature as handlers } from "../features/triggers/handlers/feature.ts";
 import { feature as http } from "../features/triggers/http/feature.ts";
 import { feature as mcp } from "../features/triggers/mcp/feature.ts";
 import { feature as schedules } from "../features/triggers/schedules/feature.ts";
@@ -66,6 +68,7 @@ const mounted: MountedFeature[] = [
   workers,
   appsOfTriggers,
   chat,
+  handlers,
   http,
   mcp,
   schedules,
@@ -82,6 +85,7 @@ const mounted: MountedFeature[] = [
   folders,
   groups,
   members,
+  renaming,
   sessions,
   tokens,
   appsOfCode,

@@ -2,13 +2,13 @@ import {
   createUser,
   deleteAccount,
   listAccounts,
-  rename as renameAccount,
   setLoginType as setLoginTypeOf,
   setPasswordOf,
   updateAccount,
   usernameInfo,
 } from "../../../src/features/accounts/admin/operations.ts";
 import { setPassword as setOwnPassword } from "../../../src/features/accounts/admin/own-operations.ts";
+import { rename as renameAccount } from "../../../src/features/accounts/renaming/operations.ts";
 import { readLogin, writeLogin } from "../../client/login-file.ts";
 import type { Client } from "../../client/transport.ts";
 import { type CommonOptions, examples, leaf, noun, targetOf, withClient } from "../../program/command.ts";

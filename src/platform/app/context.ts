@@ -10,11 +10,8 @@ import type { Settings } from "../config/store.ts";
 import type { Events } from "../events/events.ts";
 import type { Audit } from "../http/operation.ts";
 import type { Queue } from "../queue/queue.ts";
-import type { Feature } from "./feature.ts";
 
 export interface App {
-  /** All features, with what each declares for what concerns all of them. */
-  readonly features: readonly Feature[];
   readonly config: Config;
   /** What super admins have set for the instance: read at once, never kept, since it changes while the server runs. */
   readonly settings: Settings;

@@ -1,47 +1,71 @@
-/** A column that holds a person's name, or a path below it, follows when the name changes: none is forgotten. */
+/** Every column that holds a username or a path is declared by its feature, so that it follows when a user is renamed. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { getTableColumns, getTableName, is, Table } from "drizzle-orm";
-import { FOLLOWING } from "../../../src/features/accounts/renaming/references.ts";
-import { KINDS } from "../../../src/features/tenancy/rights/item-kinds.ts";
+import { features } from "../../../src/server/features.ts";
 
 const root = join(import.meta.dir, "../../..");
 
-/** How columns are called that hold names, paths, or texts in which either is mentioned. */
-const TELLING =
+/** How columns are called that hold usernames, paths, or texts in which either is mentioned. */
+const NAMED =
   /(^|_)(path|by|owner|owners|username|permissioned_as|args|value|policy|settings|signature|messages|scopes)$|^(url|runnable_id)$/;
 
 /** What follows in another way, or stays on purpose. */
-const ELSEWHERE: Record<string, string> = {
-  "jobs.created_by": "rename.ts moveRuns: of what has not ended; the rest is history",
-  "jobs.permissioned_as": "rename.ts moveRuns",
-  "jobs.script_path": "rename.ts moveRuns",
-  "jobs.schedule_path": "rename.ts moveRuns",
-  "jobs.args": "rename.ts moveRuns",
+const NOT_DECLARED: Record<string, string> = {
+  "jobs.created_by": "runs/api/change/user-renamed.ts: of what has not ended; the rest is history",
+  "jobs.permissioned_as": "runs/api/change/user-renamed.ts",
+  "jobs.script_path": "runs/api/change/user-renamed.ts",
+  "jobs.schedule_path": "runs/api/change/user-renamed.ts",
+  "jobs.args": "runs/api/change/user-renamed.ts",
   "jobs.visible_to_owner": "a flag",
   "jobs.started_by": "an e-mail",
   "jobs.canceled_by": "history",
-  "tokens.scopes": "rename.ts moveScopes",
-  "workspace_members.username": "rename.ts: the name itself",
+  "jobs.labels": "words of the job's own",
+  "tokens.scopes": "accounts/renaming/rename.ts moveScopes",
+  "workspace_members.username": "accounts/renaming/rename.ts: the name itself",
   "former_usernames.username": "keeps names that were",
   "audit_log.username": "history",
-  "folders.owners": "acls/names.ts renameName",
+  "audit_log.parameters": "history",
+  "critical_alerts.told": "names of channels",
+  "critical_alerts.send_failures": "messages of channels",
+  "folders.owners": "tenancy/rights/grants.ts renameGrantee",
+  "folders.extra": "given back as it was",
   "oauth_accounts.owner": "an e-mail",
   "http_triggers.route_path": "part of a URL",
+  "http_triggers.static_asset_config": "keys of files",
+  "http_triggers.retry": "times",
+  "http_triggers.extra": "given back as it was",
+  "websocket_triggers.filters": "data that messages are compared with",
+  "websocket_triggers.extra": "given back as it was",
+  "schedules.retry": "times",
+  "schedules.extra": "given back as it was",
   "script_imports.imported_path": "what the code says, which is not changed",
+  "scripts.parent_hashes": "hashes",
+  "scripts.schema": "about the code's parameters, which is not changed",
+  "scripts.parameters": "read from the code, which is not changed",
+  "scripts.preprocessor_parameters": "read from the code, which is not changed",
+  "scripts.imports": "what the code says, which is not changed",
+  "scripts.envs": "words for clients",
+  "scripts.extra": "given back as it was",
+  "flow_versions.schema": "about the flow's parameters",
+  "flow_versions.imports": "what the code says, which is not changed",
+  "resource_types.schema": "of all resources of the type",
   "apps.custom_path": "part of a URL",
+  "app_versions.bundle": "code that a client built",
   "webhook_endpoints.url": "an address elsewhere",
+  "webhook_endpoints.types": "types of events",
+  "webhook_events.told": "ids of endpoints",
   "raw_apps.value": "code, as that of scripts",
   "variables.value": "sealed text of anybody's choosing",
   "workspace_environment.value": "text of anybody's choosing",
 };
 
-/** Whose entries acls/names.ts looks after beside those of the kinds. */
-const WITH_ENTRIES = ["folders", "workspace_groups"];
+/** What has grants beside the items: tenancy/rights/grants.ts looks after them. */
+const WITH_GRANTS = ["folders", "workspace_groups"];
 
 async function tablesOfWorkspaces(): Promise<Table[]> {
   const found = new Set<Table>();
-  for await (const file of new Bun.Glob("src/**/tables.ts").scan({ cwd: root })) {
+  for await (const file of new Bun.Glob("src/**/*tables.ts").scan({ cwd: root })) {
     for (const table of Object.values(await import(join(root, file)))) {
       if (is(table, Table) && "workspace_id" in getTableColumns(table)) found.add(table);
     }
@@ -49,24 +73,52 @@ async function tablesOfWorkspaces(): Promise<Table[]> {
   return [...found];
 }
 
-const nameOf = (table: Table, column: { name: string }) => `${getTableName(table)}.${column.name}`;
+type Column = { name: string; table: Table };
+const nameOf = ({ table, name }: Column) => `${getTableName(table)}.${name}`;
 
-test("every column that tells of a person is one that follows a new name, or says why it does not", async () => {
+/** The kit keeps JSON in text columns with a coding of their own. */
+const isJson = (column: { columnType: string; getSQLType(): string }) =>
+  /Custom/.test(column.columnType) && column.getSQLType() === "text";
+
+const itemKinds = features.flatMap(({ itemKinds = [] }) => itemKinds);
+
+function declaredColumns(): Column[] {
+  return [
+    ...itemKinds.map(({ table }) => table.path),
+    ...features.flatMap(({ pathColumns = [] }) => pathColumns.map(({ column }) => column)),
+    ...features.flatMap(({ usernameColumns = [] }) => usernameColumns),
+    ...features.flatMap(({ mentioningJson = [] }) => mentioningJson.map(({ column }) => column)),
+  ];
+}
+
+test("every column that may hold a username or a path is declared, or says why not", async () => {
   const tables = await tablesOfWorkspaces();
-  expect(tables.length).toBeGreaterThan(25);
-  const following = new Set(FOLLOWING.map((column) => nameOf(column.table, column)));
-  const telling = tables.flatMap((table) =>
+  expect(tables.length).toBeGreaterThan(30);
+  const declared = declaredColumns().map(nameOf);
+  expect(new Set(declared).size).toBe(declared.length);
+  const concerned = tables.flatMap((table) =>
     Object.values(getTableColumns(table))
-      .filter(({ name }) => TELLING.test(name))
-      .map((column) => nameOf(table, column)),
+      .filter((column) => column.name !== "extra_perms" && (NAMED.test(column.name) || isJson(column)))
+      .map(nameOf),
   );
-  expect(telling.filter((name) => !following.has(name) && !(name in ELSEWHERE))).toEqual([]);
-  expect(Object.keys(ELSEWHERE).filter((name) => !telling.includes(name) || following.has(name))).toEqual([]);
+  expect(concerned.filter((name) => !declared.includes(name) && !(name in NOT_DECLARED))).toEqual([]);
+  const outdated = (name: string) => !concerned.includes(name) || declared.includes(name);
+  expect(Object.keys(NOT_DECLARED).filter(outdated)).toEqual([]);
 });
 
-test("every table with entries of rights is one whose entries follow", async () => {
-  const known = new Set([...Object.values(KINDS).map(({ table }) => getTableName(table)), ...WITH_ENTRIES]);
+test("declared columns belong to a workspace, and JSON is told apart by a column of its own table", () => {
+  const foreign = declaredColumns().filter(({ table }) => !("workspace_id" in getTableColumns(table)));
+  expect(foreign.map(nameOf)).toEqual([]);
+  for (const { column, key } of features.flatMap(({ mentioningJson = [] }) => mentioningJson)) {
+    expect(getTableName(key.table)).toBe(getTableName(column.table));
+  }
+});
+
+test("every table with grants is that of a declared kind of items", async () => {
+  const known = new Set([...itemKinds.map(({ table }) => getTableName(table)), ...WITH_GRANTS]);
   const tables = (await tablesOfWorkspaces()).filter((table) => "extra_perms" in getTableColumns(table));
   expect(tables.length).toBeGreaterThan(8);
   expect(tables.map((table) => getTableName(table)).filter((name) => !known.has(name))).toEqual([]);
+  const kinds = itemKinds.map(({ kind }) => kind);
+  expect(new Set(kinds).size).toBe(kinds.length);
 });

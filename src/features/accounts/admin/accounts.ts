@@ -8,7 +8,6 @@ import { retireChildren } from "../../../platform/cluster/processes.ts";
 import { toWindow } from "../../../platform/http/operation.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
 import { oauthLogins } from "../../assets/account-tables.ts";
-import { markRuns } from "../../runs/api/change/person.ts";
 import { auditLog } from "../../signals/audit/tables.ts";
 import { instanceGroupMembers } from "../../tenancy/people/group-tables.ts";
 import { forgetMembers } from "../../tenancy/people/members.ts";
@@ -16,7 +15,7 @@ import { users } from "../../tenancy/people/user-tables.ts";
 import { tokens } from "../../tenancy/tokens/tables.ts";
 import { workspaceInvites, workspaceMembers } from "../../tenancy/workspaces/tables.ts";
 import { requireOtherSuperAdmin } from "../members/last-admin.ts";
-import { type Departure, departFrom, finishDepartures } from "../members/removal.ts";
+import { finishAll, type Removal, removeMember, revokeAccess } from "../members/removal.ts";
 import { deleteAllTokens, endSessions, forgetIdentity } from "../sessions/sessions.ts";
 import { hashPassword } from "../users/passwords.ts";
 import { getUser, USER_FACTS } from "../users/service.ts";
@@ -113,37 +112,37 @@ export async function updateAccount(ctx: UserContext, given: string, change: Acc
 }
 
 /**
- * Deletes an account. The person leaves each workspace (departure.ts tells what becomes of what they own there); all
+ * Deletes an account. The person leaves each workspace (members/removal.ts says what becomes of what they own there); all
  * their tokens, invites, groups of the instance and logins elsewhere are deleted, and whatever runs as them is canceled. What they did stays in the audit log.
  * @throws NotFound; BadRequest for the last super admin, or the last admin of a workspace
  */
 export async function deleteAccount(ctx: UserContext, given: string): Promise<void> {
   const { app } = ctx;
   const email = checkEmail(given);
-  const departures = await app.db.write(async (tx) => {
+  const removals = await app.db.write(async (tx) => {
     await getUser(tx, email);
     await requireOtherSuperAdmin(tx, email);
-    const departures: Departure[] = [];
+    const removals: Removal[] = [];
     for (const place of await placesOf(tx, email)) {
-      departures.push(await departFrom(app, tx, { ...place, email }, ctx.username));
+      removals.push(await removeMember(app, tx, { ...place, email }, ctx.username));
     }
-    departures.push(...(await elsewhere(tx, email, ctx.username)));
+    removals.push(...(await elsewhere(app, tx, email, ctx.username)));
     for (const table of [workspaceInvites, instanceGroupMembers, oauthLogins]) {
       await tx.delete(table).where(eq(table.email, email));
     }
     const deleted = await deleteAllTokens(app, tx, email);
     await tx.delete(users).where(eq(users.email, email));
     tx.afterCommit(() => retireChildren(app, { email }));
-    const kept = departures.map(({ person }) => `${person.workspace_id}:u/${person.username}/`);
+    const kept = removals.map(({ person }) => `${person.workspace_id}:u/${person.username}/`);
     const parameters = {
       kept_for_admins: kept.join(" "),
-      canceled_runs: String(departures.reduce((sum, { runs }) => sum + runs.length, 0)),
-      deleted_tokens: String(departures.reduce((sum, { tokens }) => sum + tokens, deleted)),
+      canceled_runs: String(removals.reduce((sum, { canceled_runs }) => sum + canceled_runs, 0)),
+      deleted_tokens: String(removals.reduce((sum, { tokens }) => sum + tokens, deleted)),
     };
     await ctx.audit(tx, { resource: email, parameters });
-    return departures;
+    return removals;
   });
-  await finishDepartures(ctx, departures);
+  await finishAll(ctx, removals);
 }
 
 function placesOf(db: Reader, email: string) {
@@ -155,18 +154,18 @@ function placesOf(db: Reader, email: string) {
 }
 
 /** Runs of a super admin in workspaces they are no member of. */
-async function elsewhere(tx: Tx, email: string, by: string): Promise<Departure[]> {
+async function elsewhere(app: App, tx: Tx, email: string, by: string): Promise<Removal[]> {
   const found = await tx
     .selectDistinct({ workspace_id: jobs.workspace_id })
     .from(jobs)
     .where(and(ne(jobs.state, "completed"), eq(jobs.permissioned_as, `u/${email}`)));
-  const departures: Departure[] = [];
+  const removals: Removal[] = [];
   for (const { workspace_id } of found) {
     const person = { workspace_id, username: email, email };
-    const runs = await markRuns(tx, person, { by, reason: "its owner's account was deleted" });
-    departures.push({ person, runs, tokens: 0 });
+    const work = await revokeAccess(app, tx, person, { by, reason: "its owner's account was deleted" });
+    removals.push({ ...work, person, tokens: 0 });
   }
-  return departures;
+  return removals;
 }
 
 /** The name of a person on the instance, and in each workspace. @throws NotFound */

@@ -10,7 +10,6 @@ import {
   wholeNumber,
 } from "../../../platform/http/operation.ts";
 import { GlobalUserInfo, UsernameInfo } from "../members/records.ts";
-import { renameUser } from "../renaming/rename.ts";
 import { withCookies } from "../sessions/answers.ts";
 import { sessionCookie } from "../sessions/cookies.ts";
 import { refuseRestricted } from "../sessions/sessions.ts";
@@ -131,21 +130,6 @@ export const usernameInfo = operation({
   run: (ctx, { email }) => accounts.usernameInfo(ctx.app, email),
 });
 
-export const rename = operation({
-  name: "globalUserRename",
-  method: "POST",
-  path: "/users/rename/{email}",
-  access: "superAdmin",
-  summary: "Give a user another name in all workspaces; what stands below u/<name>/ moves along",
-  body: z.object({ new_username: z.string() }),
-  responds: responds.text("confirmation"),
-  audit: { operation: "users.rename", action_kind: "Update" },
-  run: async (ctx, { email, body }) => {
-    await renameUser(ctx, email, body.new_username);
-    return `user ${email} is called ${body.new_username}`;
-  },
-});
-
 export const deleteAccount = operation({
   name: "globalUserDelete",
   method: "DELETE",
@@ -168,6 +152,5 @@ export const userOperations: Operation[] = [
   setPasswordOf,
   setLoginType,
   usernameInfo,
-  rename,
   deleteAccount,
 ];

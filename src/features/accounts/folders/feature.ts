@@ -1,4 +1,5 @@
 import { defineFeature } from "../../../platform/http/feature.ts";
+import { folders } from "../../tenancy/people/folder-tables.ts";
 import { folderOperations } from "./operations.ts";
 
 export const feature = defineFeature({
@@ -6,4 +7,5 @@ export const feature = defineFeature({
   operations: {
     "operations.ts": folderOperations,
   },
+  usernameColumns: [folders.created_by],
 });

@@ -5,14 +5,13 @@ import type { Reader, Tx } from "../../../database/database.ts";
 import { BadRequest, Forbidden, NotFound } from "../../../lib/errors.ts";
 import { checkPlaceName } from "../../../lib/text/paths.ts";
 import { folderRight, type Permissions } from "../../../platform/access/permissions.ts";
-import type { WorkspaceContext } from "../../../platform/app/context.ts";
+import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
-import { drafts } from "../../code/drafts/tables.ts";
 import { isDefault, withDefaults } from "../../tenancy/people/folder-defaults.ts";
 import { type Folder, folders } from "../../tenancy/people/folder-tables.ts";
 import { forgetMembers } from "../../tenancy/people/members.ts";
-import { checkMention, requireKnown, toldOf, withEntry } from "../../tenancy/rights/grants.ts";
-import { countAt, isPlaceUsed, KINDS } from "../../tenancy/rights/item-kinds.ts";
+import { auditParameters, checkMention, requireGrantee, withGrant } from "../../tenancy/rights/grants.ts";
+import { countBelow, hasItemsBelow, itemKindsOf } from "../../tenancy/rights/item-kinds.ts";
 import { type Kept, mergeKept } from "../../tenancy/rights/unknown-fields.ts";
 
 export interface NewFolder {
@@ -88,7 +87,7 @@ export async function createFolder(ctx: WorkspaceContext, body: NewFolder): Prom
   await ctx.write({ resource: name }, async (tx) => {
     await lock(tx, workspace_id, name);
     if (await findFolder(tx, workspace_id, name)) throw new BadRequest(`there is a folder ${name} already`);
-    if (!member.is_admin && (await isUsed(tx, workspace_id, name))) {
+    if (!member.is_admin && (await isUsed(ctx.app, tx, workspace_id, name))) {
       throw new Forbidden(
         `there is something in f/${name}/ from before, which would be yours: an admin has to make the folder`,
       );
@@ -134,7 +133,7 @@ export async function updateFolder(
 /** @throws NotFound, Forbidden, BadRequest for somebody unknown */
 export async function addOwner(ctx: WorkspaceContext, name: string, owner: string): Promise<void> {
   await change(ctx, name, { owner }, async (folder, tx) => {
-    await requireKnown(tx, folder.workspace_id, "owner", owner);
+    await requireGrantee(tx, folder.workspace_id, "owner", owner);
     return { owners: [...new Set([...folder.owners, owner])] };
   });
 }
@@ -170,7 +169,7 @@ export async function setEntry(
   owner: string,
   write: boolean | undefined,
 ): Promise<void> {
-  await change(ctx, name, toldOf("folder", owner, write), async (folder, tx) => {
+  await change(ctx, name, auditParameters("folder", owner, write), async (folder, tx) => {
     if (folder.owners.includes(owner) && write !== true) {
       throw new BadRequest(
         `body field \`owner\`: ${owner} owns folder ${name}: use folders/removeowner first`,
@@ -178,7 +177,7 @@ export async function setEntry(
     }
     const { workspace_id, extra_perms: entries } = folder;
     return {
-      extra_perms: await withEntry(tx, { workspace_id, of: `folder ${name}`, entries }, owner, write),
+      extra_perms: await withGrant(tx, { workspace_id, of: `folder ${name}`, entries }, owner, write),
     };
   });
 }
@@ -202,11 +201,10 @@ export async function deleteFolder(ctx: WorkspaceContext, name: string): Promise
 export async function usageOf(ctx: WorkspaceContext, name: string): Promise<Record<string, number>> {
   const { workspace_id } = await getFolder(ctx, name);
   const usage: Record<string, number> = {};
-  for (const [kind, items] of Object.entries(KINDS)) {
-    // Clients know of one kind of apps.
-    const counted = kind === "raw_app" ? "apps" : `${kind}s`;
-    usage[counted] =
-      (usage[counted] ?? 0) + (await countAt(ctx.app.db.read, items, workspace_id, `f/${name}`));
+  for (const kind of itemKindsOf(ctx.app).values()) {
+    const { countedAs = `${kind.kind}s` } = kind;
+    const count = await countBelow(ctx.app.db.read, kind, workspace_id, `f/${name}`);
+    usage[countedAs] = (usage[countedAs] ?? 0) + count;
   }
   return usage;
 }
@@ -257,20 +255,15 @@ async function store(
 }
 
 /** Whether anything stands in a folder that is not there, or has run there. */
-async function isUsed(db: Reader, workspace_id: string, name: string): Promise<boolean> {
+async function isUsed(app: App, db: Reader, workspace_id: string, name: string): Promise<boolean> {
   const place = `f/${name}`;
-  if (await isPlaceUsed(db, workspace_id, place)) return true;
-  const [draft] = await db
-    .select({ path: drafts.path })
-    .from(drafts)
-    .where(and(eq(drafts.workspace_id, workspace_id), startsWith(drafts.path, `${place}/`)))
-    .limit(1);
+  if (await hasItemsBelow(app, db, workspace_id, place)) return true;
   const [job] = await db
     .select({ id: jobs.id })
     .from(jobs)
     .where(and(eq(jobs.workspace_id, workspace_id), startsWith(jobs.script_path, `${place}/`)))
     .limit(1);
-  return draft !== undefined || job !== undefined;
+  return job !== undefined;
 }
 
 function checkOwners(owners: readonly string[]): string[] {

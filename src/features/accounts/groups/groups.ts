@@ -4,12 +4,18 @@ import type { Reader, Tx } from "../../../database/database.ts";
 import { BadRequest, Forbidden, NotFound } from "../../../lib/errors.ts";
 import { checkPlaceName } from "../../../lib/text/paths.ts";
 import { EVERYBODY, entryFor, isInGroup } from "../../../platform/access/permissions.ts";
-import type { WorkspaceContext } from "../../../platform/app/context.ts";
+import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import { type Group, groupMembers, groups, instanceGroups } from "../../tenancy/people/group-tables.ts";
 import { forgetMembers } from "../../tenancy/people/members.ts";
 import { SERVER_GROUPS } from "../../tenancy/people/server-groups.ts";
-import { dropName, groupExists, isMentioned, toldOf, withEntry } from "../../tenancy/rights/grants.ts";
-import { isPlaceUsed } from "../../tenancy/rights/item-kinds.ts";
+import {
+  auditParameters,
+  groupExists,
+  hasGrants,
+  revokeGrants,
+  withGrant,
+} from "../../tenancy/rights/grants.ts";
+import { hasItemsBelow } from "../../tenancy/rights/item-kinds.ts";
 import { workspaceMembers } from "../../tenancy/workspaces/tables.ts";
 
 const at = (workspace_id: string, name: string) =>
@@ -105,7 +111,7 @@ export async function createGroup(
     if (!member.is_admin && SERVER_GROUPS.includes(name)) {
       throw new Forbidden(`jobs that the server starts run as g/${name}: an admin has to make the group`);
     }
-    if (!member.is_admin && (await hasRights(tx, workspace_id, name))) {
+    if (!member.is_admin && (await hasRights(ctx.app, tx, workspace_id, name))) {
       throw new Forbidden(
         `something is g/${name}'s from before, which would be yours: an admin has to make the group`,
       );
@@ -119,9 +125,9 @@ export async function createGroup(
   });
 }
 
-async function hasRights(db: Reader, workspace_id: string, name: string): Promise<boolean> {
+async function hasRights(app: App, db: Reader, workspace_id: string, name: string): Promise<boolean> {
   const place = `g/${name}`;
-  return (await isPlaceUsed(db, workspace_id, place)) || isMentioned(db, workspace_id, place);
+  return (await hasItemsBelow(app, db, workspace_id, place)) || hasGrants(app, db, workspace_id, place);
 }
 
 /** @throws NotFound, Forbidden */
@@ -143,10 +149,10 @@ export async function setEntry(
   owner: string,
   manager: boolean | undefined,
 ): Promise<void> {
-  await change(ctx, name, toldOf("group_", owner, manager), async (group, tx) => {
+  await change(ctx, name, auditParameters("group_", owner, manager), async (group, tx) => {
     const { workspace_id, extra_perms: entries } = group;
     return {
-      extra_perms: await withEntry(tx, { workspace_id, of: `group ${name}`, entries }, owner, manager),
+      extra_perms: await withGrant(tx, { workspace_id, of: `group ${name}`, entries }, owner, manager),
     };
   });
 }
@@ -179,7 +185,7 @@ export async function deleteGroup(ctx: WorkspaceContext, name: string): Promise<
     requireManager(ctx, await getGroup(ctx, name, tx));
     await tx.delete(groups).where(at(workspace_id, name));
     await tx.delete(groupMembers).where(inGroup(workspace_id, name));
-    await dropName(ctx.app, tx, workspace_id, `g/${name}`);
+    await revokeGrants(ctx.app, tx, workspace_id, `g/${name}`);
   });
 }
 

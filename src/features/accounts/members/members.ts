@@ -5,12 +5,11 @@ import { BadRequest, NotFound } from "../../../lib/errors.ts";
 import { rightsOf } from "../../../platform/access/permissions.ts";
 import type { App, Member, WorkspaceContext } from "../../../platform/app/context.ts";
 import { retireChildren } from "../../../platform/cluster/processes.ts";
-import { cancelMarked, markRuns } from "../../runs/api/change/person.ts";
 import { forgetMembers, listMembers as membersOf, resolveMember } from "../../tenancy/people/members.ts";
 import { users } from "../../tenancy/people/user-tables.ts";
 import { workspaceMembers } from "../../tenancy/workspaces/tables.ts";
 import { requireOtherAdmin } from "./last-admin.ts";
-import { departFrom, finishDepartures, told } from "./removal.ts";
+import { auditDetails, removeMember, revokeAccess } from "./removal.ts";
 
 const DISABLED = "its owner was disabled in the workspace";
 
@@ -89,7 +88,7 @@ export async function updateMember(
     throw new BadRequest("nothing to change: give `is_admin`, `operator` or `disabled`");
   }
   const parameters = Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
-  const { row, runs } = await ctx.write({ resource: username, parameters }, async (tx) => {
+  const work = await ctx.write({ resource: username, parameters }, async (tx) => {
     const row = await findByUsername(tx, workspace_id, username);
     const next = changed(row, change);
     if (!next.is_admin || next.disabled) await requireOtherAdmin(tx, workspace_id, row.email);
@@ -101,10 +100,9 @@ export async function updateMember(
       forgetMembers(app);
       if (next.disabled) retireChildren(app, { workspace_id, email: row.email });
     });
-    const by = ctx.username;
-    return { row, runs: next.disabled ? await markRuns(tx, row, { by, reason: DISABLED }) : [] };
+    return next.disabled ? revokeAccess(app, tx, row, { by: ctx.username, reason: DISABLED }) : undefined;
   });
-  await cancelMarked(ctx, row, runs, DISABLED);
+  await work?.finish(ctx);
 }
 
 function changed(row: Row, change: MemberChange): Required<MemberChange> {
@@ -120,16 +118,16 @@ function changed(row: Row, change: MemberChange): Required<MemberChange> {
 }
 
 /**
- * Takes a member out, or lets the caller leave; what becomes of what they own is told in departure.ts.
+ * Takes a member out, or lets the caller leave; removal.ts says what becomes of what they own.
  * @throws NotFound, BadRequest for the last admin
  */
 export async function deleteMember(ctx: WorkspaceContext, username: string): Promise<void> {
   const { workspace_id } = ctx.caller.member;
-  const departure = await ctx.app.db.write(async (tx) => {
+  const removal = await ctx.app.db.write(async (tx) => {
     const row = await findByUsername(tx, workspace_id, username);
-    const departure = await departFrom(ctx.app, tx, row, ctx.username);
-    await ctx.audit(tx, { resource: username, parameters: told(departure) });
-    return departure;
+    const removal = await removeMember(ctx.app, tx, row, ctx.username);
+    await ctx.audit(tx, { resource: username, parameters: auditDetails(removal) });
+    return removal;
   });
-  await finishDepartures(ctx, [departure]);
+  await removal.finish(ctx);
 }

@@ -14,11 +14,12 @@
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
 import type { App, UserContext, WorkspaceContext } from "../../../platform/app/context.ts";
+import type { Person, Revocation, RevokedWork } from "../../../platform/app/person.ts";
 import { retireChildren } from "../../../platform/cluster/processes.ts";
-import { cancelMarked, markRuns, type Person } from "../../runs/api/change/person.ts";
+import { groupMembers } from "../../tenancy/people/group-tables.ts";
 import { forgetMembers } from "../../tenancy/people/members.ts";
 import { formerUsernames } from "../../tenancy/people/user-tables.ts";
-import { forgetPerson } from "../../tenancy/rights/grants.ts";
+import { revokeGrants } from "../../tenancy/rights/grants.ts";
 import { forgetTokens } from "../../tenancy/tokens/cache.ts";
 import { tokens } from "../../tenancy/tokens/tables.ts";
 import { workspaceMembers } from "../../tenancy/workspaces/tables.ts";
@@ -26,30 +27,29 @@ import { requireOtherAdmin } from "./last-admin.ts";
 
 const REASON = "its owner is no member of the workspace any more";
 
-export interface Departure {
+export interface Removal extends RevokedWork {
   person: Person;
-  /** Runs marked to be canceled. */
-  runs: string[];
   tokens: number;
 }
 
 /**
- * Takes a member out of a workspace. `finishDeparture` follows, once this is committed.
+ * Takes a member out of a workspace. `finish` of what it returns follows, once this is committed.
  * @throws BadRequest when nobody else is an admin of the workspace
  */
-export async function departFrom(app: App, tx: Tx, person: Person, by: string): Promise<Departure> {
+export async function removeMember(app: App, tx: Tx, person: Person, by: string): Promise<Removal> {
   const { workspace_id, email } = person;
   await requireOtherAdmin(tx, workspace_id, email);
-  await tx
-    .delete(workspaceMembers)
-    .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.email, email)));
-  await keepName(tx, person);
-  await forgetPerson(app, tx, person);
+  for (const table of [workspaceMembers, groupMembers]) {
+    await tx.delete(table).where(and(eq(table.workspace_id, workspace_id), eq(table.email, email)));
+  }
+  await reserveUsername(tx, person);
+  await revokeGrants(app, tx, workspace_id, `u/${person.username}`);
+  for (const { on } of app.features) await on?.memberLeft?.(app, tx, person);
   const ended = await tx
     .delete(tokens)
     .where(and(eq(tokens.email, email), eq(tokens.workspace_id, workspace_id)))
     .returning({ hash: tokens.hash });
-  const runs = await markRuns(tx, person, { by, reason: REASON });
+  const work = await revokeAccess(app, tx, person, { by, reason: REASON });
   tx.afterCommit(() => {
     forgetMembers(app);
     forgetTokens(
@@ -58,29 +58,47 @@ export async function departFrom(app: App, tx: Tx, person: Person, by: string): 
     );
     retireChildren(app, { workspace_id, email });
   });
-  return { person, runs, tokens: ended.length };
+  return { ...work, person, tokens: ended.length };
 }
 
-/** Ends the runs of people who have left. */
-export async function finishDepartures(
+/** Has the features end what is in progress in a person's name, in the transaction that takes their access away. */
+export async function revokeAccess(
+  app: App,
+  tx: Tx,
+  person: Person,
+  revocation: Revocation,
+): Promise<RevokedWork> {
+  const work: RevokedWork[] = [];
+  for (const { on } of app.features) {
+    const ended = await on?.accessRevoked?.(tx, person, revocation);
+    if (ended) work.push(ended);
+  }
+  return {
+    canceled_runs: work.reduce((sum, { canceled_runs }) => sum + canceled_runs, 0),
+    finish: (ctx) => finishAll(ctx, work),
+  };
+}
+
+/** Ends, after the commit, what has lost its owner. */
+export async function finishAll(
   ctx: UserContext | WorkspaceContext,
-  departures: readonly Departure[],
+  work: readonly RevokedWork[],
 ): Promise<void> {
-  for (const { person, runs } of departures) await cancelMarked(ctx, person, runs, REASON);
+  for (const { finish } of work) await finish(ctx);
 }
 
-/** What the audit row says of it. */
-export function told({ person, runs, tokens }: Departure): Record<string, string> {
+/** What the audit row says of a removal. */
+export function auditDetails({ person, canceled_runs, tokens }: Removal): Record<string, string> {
   return {
     email: person.email,
     kept_for_admins: `u/${person.username}/`,
-    canceled_runs: String(runs.length),
+    canceled_runs: String(canceled_runs),
     deleted_tokens: String(tokens),
   };
 }
 
 /** From now on the name is nobody else's in the workspace. */
-export async function keepName(tx: Tx, { workspace_id, username, email }: Person): Promise<void> {
+export async function reserveUsername(tx: Tx, { workspace_id, username, email }: Person): Promise<void> {
   await tx
     .insert(formerUsernames)
     .values({ workspace_id, username, email })

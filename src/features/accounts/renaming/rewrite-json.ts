@@ -3,20 +3,7 @@
  * paths: a value that somebody gave as data keeps its texts, except for references, which are references anywhere.
  */
 import { isContainer, isJsonObject, parseJson } from "../../../lib/json/json.ts";
-
-/** Each takes JSON text, and gives back the same text when nothing in it is mentioned. */
-export interface Follow {
-  /** Any value: references such as `$var:u/ann/key`. */
-  references: (json: string) => string;
-  /** A flow, an app or a draft: references, the paths of what is run, and paths in quotes inside of expressions. */
-  flow: (json: string) => string;
-  /** Settings, secrets of signatures: texts that are paths or references, or say `script/u/ann/x`. */
-  names: (json: string) => string;
-  /** An app's policy: what its components run, as whom, with which inputs. */
-  policy: (json: string) => string;
-  /** Where a workspace keeps its files: the paths of its resources. */
-  storage: (json: string) => string;
-}
+import type { JsonForm, Renaming } from "../../../platform/app/person.ts";
 
 /** Members that hold what somebody gave as data. */
 const DATA = new Set(["args", "default", "extra_args", "flow_env", "return_value", "schema"]);
@@ -24,8 +11,13 @@ const EXPRESSIONS = new Set(["expr", "skip_expr"]);
 
 type Change = (text: string) => string;
 
+/** A renaming with its rewriters. */
+export function renamingOf(names: Omit<Renaming, "rewrite">): Renaming {
+  return { ...names, rewrite: createRewriters(names.from, names.to) };
+}
+
 /** @param from a username, as `to` is: no character of it needs escaping */
-export function follow(from: string, to: string): Follow {
+export function createRewriters(from: string, to: string): Record<JsonForm, (json: string) => string> {
   const prefix = `u/${from}/`;
   const moved = (pattern: string, flags = "") => {
     const mention = new RegExp(`${pattern}${prefix}`, flags);

@@ -1,4 +1,6 @@
+import { pathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
+import { resources, resourceTypes } from "../resource-tables.ts";
 import { resourceOperations } from "./operations.ts";
 import { resourceTypeOperations } from "./type-operations.ts";
 
@@ -8,4 +10,7 @@ export const feature = defineFeature({
     "operations.ts": resourceOperations,
     "type-operations.ts": resourceTypeOperations,
   },
+  itemKinds: [{ kind: "resource", table: pathTable(resources, "extra_perms") }],
+  usernameColumns: [resources.created_by, resourceTypes.created_by],
+  mentioningJson: [{ column: resources.value, key: resources.path, form: "references" }],
 });

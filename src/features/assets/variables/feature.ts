@@ -1,4 +1,6 @@
+import { pathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
+import { variables } from "../variable-tables.ts";
 import { variableOperations } from "./operations.ts";
 
 export const feature = defineFeature({
@@ -6,4 +8,5 @@ export const feature = defineFeature({
   operations: {
     "operations.ts": variableOperations,
   },
+  itemKinds: [{ kind: "variable", table: pathTable(variables, "extra_perms") }],
 });

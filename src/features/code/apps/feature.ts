@@ -1,8 +1,10 @@
+import { pathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { appBundleOperations } from "./bundle-operations.ts";
 import { appListOperations } from "./list-operations.ts";
 import { appOperations } from "./operations.ts";
 import { rawAppOperations } from "./raw-operations.ts";
+import { apps, appVersions, rawApps } from "./tables.ts";
 
 export const feature = defineFeature({
   folder: "code/apps",
@@ -12,4 +14,14 @@ export const feature = defineFeature({
     "bundle-operations.ts": appBundleOperations,
     "raw-operations.ts": rawAppOperations,
   },
+  itemKinds: [
+    { kind: "app", table: pathTable(apps, "extra_perms") },
+    // Clients know of one kind of apps.
+    { kind: "raw_app", table: pathTable(rawApps, "extra_perms"), countedAs: "apps" },
+  ],
+  usernameColumns: [appVersions.created_by],
+  mentioningJson: [
+    { column: appVersions.value, key: appVersions.id, form: "flow" },
+    { column: apps.policy, key: apps.path, form: "policy" },
+  ],
 });

@@ -5,7 +5,7 @@ import { NotFound } from "../../../lib/errors.ts";
 import { checkPath } from "../../../lib/text/paths.ts";
 import { requireWrite } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
-import { entriesOf, KINDS } from "../../tenancy/rights/item-kinds.ts";
+import { aclOf, itemKindsOf } from "../../tenancy/rights/item-kinds.ts";
 import { drafts } from "./tables.ts";
 
 export type DraftKind = (typeof drafts.$inferSelect)["kind"];
@@ -64,7 +64,6 @@ export async function forgetDraft(tx: Tx, place: Place): Promise<void> {
 
 /** Who may deploy there may keep a draft there. */
 async function requireWriteAt(ctx: WorkspaceContext, { kind, path, workspace_id }: Place): Promise<void> {
-  const items = KINDS[kind];
-  const entries = items && (await entriesOf(ctx.app.db.read, items, workspace_id, path));
+  const entries = await aclOf(ctx.app.db.read, itemKindsOf(ctx.app).get(kind), workspace_id, path);
   requireWrite(ctx.caller.member, path, entries);
 }

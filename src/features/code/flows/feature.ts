@@ -1,11 +1,31 @@
+import { eq } from "drizzle-orm";
+import { pathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { flowListOperations } from "./list-operations.ts";
 import { flowOperations } from "./operations.ts";
+import { flows, flowVersions } from "./tables.ts";
+import { forgetFlow, forgetFlows } from "./versions.ts";
 
 export const feature = defineFeature({
   folder: "code/flows",
   operations: {
     "operations.ts": flowOperations,
     "list-operations.ts": flowListOperations,
+  },
+  itemKinds: [
+    {
+      kind: "flow",
+      table: pathTable(flows, "extra_perms"),
+      listed: eq(flows.archived, false),
+      invalidate: forgetFlow,
+    },
+  ],
+  pathColumns: [{ column: flowVersions.path, own: "occupied" }],
+  usernameColumns: [flows.edited_by, flowVersions.created_by],
+  mentioningJson: [{ column: flowVersions.value, key: flowVersions.id, form: "flow" }],
+  on: {
+    userRenamed: async (app, tx, { workspace_id }) => {
+      tx.afterCommit(() => forgetFlows(app, workspace_id));
+    },
   },
 });

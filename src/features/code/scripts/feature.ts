@@ -1,9 +1,13 @@
+import { and, eq } from "drizzle-orm";
+import { pathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { importerOperations } from "./imports/importer-operations.ts";
 import { scriptOperations } from "./operations.ts";
 import { scriptRawOperations } from "./raw-operations.ts";
 import { snapshotOperations } from "./snapshot-operations.ts";
+import { scriptImports, scripts } from "./tables.ts";
 import { scriptVersionOperations } from "./version-operations.ts";
+import { forgetScriptAt, forgetScripts } from "./versions.ts";
 
 export const feature = defineFeature({
   folder: "code/scripts",
@@ -13,5 +17,22 @@ export const feature = defineFeature({
     "raw-operations.ts": scriptRawOperations,
     "version-operations.ts": scriptVersionOperations,
     "snapshot-operations.ts": snapshotOperations,
+  },
+  itemKinds: [
+    {
+      kind: "script",
+      table: pathTable(scripts, "extra_perms"),
+      live: eq(scripts.deleted, false),
+      listed: and(eq(scripts.deleted, false), eq(scripts.archived, false)),
+      invalidate: forgetScriptAt,
+    },
+  ],
+  pathColumns: [{ column: scriptImports.importer_path, own: "stale" }],
+  usernameColumns: [scripts.created_by],
+  mentioningJson: [{ column: scripts.signature, key: scripts.hash, form: "names" }],
+  on: {
+    userRenamed: async (app, tx, { workspace_id }) => {
+      tx.afterCommit(() => forgetScripts(app, workspace_id));
+    },
   },
 });

@@ -1,8 +1,12 @@
 import { defineFeature } from "../../../platform/http/feature.ts";
+import { cancelRunsOf } from "./change/access-revoked.ts";
 import { cancelOperations } from "./change/cancel-operations.ts";
 import { deleteOperations } from "./change/delete-operations.ts";
+import { renameInUnfinishedRuns } from "./change/user-renamed.ts";
 import { exportOperations } from "./export/export-operations.ts";
 import { inputOperations } from "./inputs/operations.ts";
+import { deleteOwnInputs } from "./inputs/service.ts";
+import { inputs } from "./inputs/tables.ts";
 import { concurrencyGroupOperations } from "./lists/concurrency-group-operations.ts";
 import { countOperations } from "./lists/count-operations.ts";
 import { listOperations } from "./lists/list-operations.ts";
@@ -41,5 +45,13 @@ export const feature = defineFeature({
     "read/metrics-operations.ts": metricsOperations,
     "change/cancel-operations.ts": cancelOperations,
     "lists/concurrency-group-operations.ts": concurrencyGroupOperations,
+  },
+  pathColumns: [{ column: inputs.runnable_id }],
+  usernameColumns: [inputs.created_by],
+  mentioningJson: [{ column: inputs.args, key: inputs.id, form: "references" }],
+  on: {
+    userRenamed: renameInUnfinishedRuns,
+    memberLeft: deleteOwnInputs,
+    accessRevoked: cancelRunsOf,
   },
 });

@@ -1,6 +1,7 @@
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { instanceWebhookOperations } from "./api/instance-operations.ts";
 import { webhookOperations } from "./api/operations.ts";
+import { webhookEndpoints } from "./tables.ts";
 
 export const feature = defineFeature({
   folder: "signals/webhooks",
@@ -8,4 +9,5 @@ export const feature = defineFeature({
     "api/operations.ts": webhookOperations,
     "api/instance-operations.ts": instanceWebhookOperations,
   },
+  usernameColumns: [webhookEndpoints.created_by],
 });

@@ -1,6 +1,6 @@
 /**
- * Names that rights are given to, `u/<user>` and `g/<group>`: whether somebody has one, where one is mentioned, and what
- * happens to what it was given when it changes or goes away. Who is called so later must not come into its rights.
+ * Grants to users and groups. A grantee is written `u/<user>` or `g/<group>`. Its grants are renamed or revoked with it:
+ * whoever gets the same name later must not inherit them.
  */
 import { and, eq } from "drizzle-orm";
 import { containsText } from "../../../database/conditions.ts";
@@ -8,14 +8,12 @@ import type { Reader, Tx } from "../../../database/database.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { EVERYBODY, type Permissions } from "../../../platform/access/permissions.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { favorites } from "../../code/favorites/tables.ts";
-import { inputs } from "../../runs/api/inputs/tables.ts";
 import { folders } from "../people/folder-tables.ts";
-import { groupMembers, groups, instanceGroups } from "../people/group-tables.ts";
+import { groups, instanceGroups } from "../people/group-tables.ts";
 import { forgetMembers } from "../people/members.ts";
 import { SERVER_GROUPS } from "../people/server-groups.ts";
 import { workspaceMembers } from "../workspaces/tables.ts";
-import { itemsNaming, KINDS, storeEntries } from "./item-kinds.ts";
+import { itemKindsOf, itemsGranting, storeAcl } from "./item-kinds.ts";
 
 const NAME = /^(u\/[a-zA-Z]\w*|g\/[\w-]+)$/;
 
@@ -42,7 +40,7 @@ export function checkMention(field: string, name: string): string {
 }
 
 /** @throws BadRequest when nobody in the workspace has the name */
-export async function requireKnown(
+export async function requireGrantee(
   db: Reader,
   workspace_id: string,
   field: string,
@@ -58,24 +56,28 @@ export async function requireKnown(
   throw new BadRequest(`body field \`${field}\`: there is no ${what} ${short} in workspace ${workspace_id}`);
 }
 
-/** What the audit row of an entry says: whose it is, and what it became. */
-export function toldOf(kind: string, owner: string, write: boolean | undefined): Record<string, string> {
+/** What the audit row of a grant says: whose it is, and what it became. */
+export function auditParameters(
+  kind: string,
+  owner: string,
+  write: boolean | undefined,
+): Record<string, string> {
   return { kind, owner, ...(write === undefined ? {} : { write: String(write) }) };
 }
 
 /**
- * The entries with what somebody may do, or, with undefined, without them.
- * @param of what they are, such as `folder plans`
- * @throws BadRequest when nobody has the name, or there is no entry to take away
+ * The grants with one more or, when `write` is undefined, without the owner's.
+ * @param of whose grants they are, such as `folder plans`
+ * @throws BadRequest when nobody has the name, or there is no grant to revoke
  */
-export async function withEntry(
+export async function withGrant(
   db: Reader,
   { workspace_id, of, entries }: { workspace_id: string; of: string; entries: Permissions },
   owner: string,
   write: boolean | undefined,
 ): Promise<Permissions> {
   if (write !== undefined) {
-    await requireKnown(db, workspace_id, "owner", owner);
+    await requireGrantee(db, workspace_id, "owner", owner);
     return { ...entries, [owner]: write };
   }
   const { [owner]: before, ...others } = entries;
@@ -106,18 +108,23 @@ export async function groupExists(db: Reader, workspace_id: string, name: string
   return ofInstance.length > 0;
 }
 
-/** Whether something says of the name what it may do. */
-export async function isMentioned(db: Reader, workspace_id: string, name: string): Promise<boolean> {
-  for (const kind of Object.values(KINDS)) {
-    if ((await itemsNaming(db, kind, workspace_id, name)).length > 0) return true;
+/** Whether any item, folder or group grants something to the grantee. */
+export async function hasGrants(
+  app: App,
+  db: Reader,
+  workspace_id: string,
+  grantee: string,
+): Promise<boolean> {
+  for (const kind of itemKindsOf(app).values()) {
+    if ((await itemsGranting(db, kind, workspace_id, grantee)).length > 0) return true;
   }
   return (
-    (await foldersNaming(db, workspace_id, name)).length > 0 ||
-    (await groupsNaming(db, workspace_id, name)).length > 0
+    (await foldersGranting(db, workspace_id, grantee)).length > 0 ||
+    (await groupsGranting(db, workspace_id, grantee)).length > 0
   );
 }
 
-async function foldersNaming(db: Reader, workspace_id: string, name: string) {
+async function foldersGranting(db: Reader, workspace_id: string, name: string) {
   const rows = await db
     .select()
     .from(folders)
@@ -127,7 +134,7 @@ async function foldersNaming(db: Reader, workspace_id: string, name: string) {
   return rows.filter(({ extra_perms }) => name in extra_perms);
 }
 
-async function groupsNaming(db: Reader, workspace_id: string, name: string) {
+async function groupsGranting(db: Reader, workspace_id: string, name: string) {
   const rows = await db
     .select()
     .from(groups)
@@ -137,29 +144,35 @@ async function groupsNaming(db: Reader, workspace_id: string, name: string) {
   return rows.filter(({ extra_perms }) => name in extra_perms);
 }
 
-/** Takes a name out of all rights that were given to it. */
-export function dropName(app: App, tx: Tx, workspace_id: string, name: string): Promise<void> {
-  return replaceName(app, tx, workspace_id, name, undefined);
+/** Revokes all grants of a grantee. */
+export function revokeGrants(app: App, tx: Tx, workspace_id: string, grantee: string): Promise<void> {
+  return replaceGrantee(app, tx, workspace_id, grantee, undefined);
 }
 
-/** Gives all rights of one name to another. */
-export function renameName(app: App, tx: Tx, workspace_id: string, from: string, to: string): Promise<void> {
-  return replaceName(app, tx, workspace_id, from, to);
+/** Gives all grants of one grantee to another. */
+export function renameGrantee(
+  app: App,
+  tx: Tx,
+  workspace_id: string,
+  from: string,
+  to: string,
+): Promise<void> {
+  return replaceGrantee(app, tx, workspace_id, from, to);
 }
 
-async function replaceName(
+async function replaceGrantee(
   app: App,
   tx: Tx,
   workspace_id: string,
   from: string,
   to: string | undefined,
 ): Promise<void> {
-  for (const kind of Object.values(KINDS)) {
-    for (const { path, extra_perms } of await itemsNaming(tx, kind, workspace_id, from)) {
-      await storeEntries(app, tx, { kind, workspace_id, path }, replaced(extra_perms, from, to));
+  for (const kind of itemKindsOf(app).values()) {
+    for (const { path, extra_perms } of await itemsGranting(tx, kind, workspace_id, from)) {
+      await storeAcl(app, tx, { kind, workspace_id, path }, replaced(extra_perms, from, to));
     }
   }
-  for (const { name, owners, extra_perms } of await foldersNaming(tx, workspace_id, from)) {
+  for (const { name, owners, extra_perms } of await foldersGranting(tx, workspace_id, from)) {
     const others = owners.filter((owner) => owner !== from);
     const isOwner = others.length < owners.length;
     await tx
@@ -170,7 +183,7 @@ async function replaceName(
       })
       .where(and(eq(folders.workspace_id, workspace_id), eq(folders.name, name)));
   }
-  for (const { name, extra_perms } of await groupsNaming(tx, workspace_id, from)) {
+  for (const { name, extra_perms } of await groupsGranting(tx, workspace_id, from)) {
     await tx
       .update(groups)
       .set({ extra_perms: replaced(extra_perms, from, to) })
@@ -182,19 +195,4 @@ async function replaceName(
 function replaced(entries: Permissions, from: string, to: string | undefined): Permissions {
   const { [from]: entry = false, ...others } = entries;
   return to === undefined ? others : { ...others, [to]: entry || others[to] === true };
-}
-
-/** What a person leaves behind in a workspace of groups, rights, stars and arguments kept for themselves. */
-export async function forgetPerson(
-  app: App,
-  tx: Tx,
-  { workspace_id, email, username }: { workspace_id: string; email: string; username: string },
-): Promise<void> {
-  for (const table of [groupMembers, favorites]) {
-    await tx.delete(table).where(and(eq(table.workspace_id, workspace_id), eq(table.email, email)));
-  }
-  await tx
-    .delete(inputs)
-    .where(and(eq(inputs.workspace_id, workspace_id), eq(inputs.email, email), eq(inputs.is_public, false)));
-  await dropName(app, tx, workspace_id, `u/${username}`);
 }

@@ -1,64 +1,29 @@
-/**
- * Kinds of items that have entries of their own for who may read and write them. A new kind is a line here: operations on
- * entries, the counts of folders, and names that change or go away, reach it then.
- */
-import { and, countDistinct, eq, type SQL } from "drizzle-orm";
+/** Items of all kinds that the features declare: their grants, and what stands below a place such as `f/data`. */
+import { type AnyColumn, and, countDistinct, eq, type SQL, sql } from "drizzle-orm";
 import { containsText, startsWith } from "../../../database/conditions.ts";
 import type { Reader, Tx } from "../../../database/database.ts";
-import { type PathTable, pathTable } from "../../../database/path-table.ts";
+import { perApp } from "../../../lib/async/per-app.ts";
 import type { Permissions } from "../../../platform/access/permissions.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { resources } from "../../assets/resource-tables.ts";
-import { variables } from "../../assets/variable-tables.ts";
-import { apps, rawApps } from "../../code/apps/tables.ts";
-import { flows } from "../../code/flows/tables.ts";
-import { forgetFlow } from "../../code/flows/versions.ts";
-import { scripts } from "../../code/scripts/tables.ts";
-import { forgetScriptAt } from "../../code/scripts/versions.ts";
-import { forgetRoutes } from "../../triggers/http/table.ts";
-import { httpTriggers } from "../../triggers/http/tables.ts";
-import { schedules } from "../../triggers/schedules/tables.ts";
-import { websocketTriggers } from "../../triggers/websocket/tables.ts";
+import type { ItemKind } from "../../../platform/app/item-kind.ts";
 
-interface Kind {
-  table: PathTable;
-  /** Which rows count as there; left out, all. */
-  live?: SQL | undefined;
-  /** Which rows stand in lists, and are counted; left out, those that are there. */
-  listed?: SQL | undefined;
-  /** Forgets what is remembered of an item; called after the commit. */
-  forget?: (app: App, workspace_id: string, path: string) => void;
-}
+/** The kinds of items by name, in alphabetical order. */
+export const itemKindsOf = perApp((app: App): ReadonlyMap<string, ItemKind> => {
+  const kinds = app.features.flatMap(({ itemKinds = [] }) => itemKinds);
+  return new Map(kinds.map((each) => [each.kind, each] as const).sort(([a], [b]) => (a < b ? -1 : 1)));
+});
 
-const items = (table: Parameters<typeof pathTable<"extra_perms">>[0]) => pathTable(table, "extra_perms");
-
-export const KINDS: Record<string, Kind> = {
-  script: {
-    table: items(scripts),
-    live: eq(scripts.deleted, false),
-    listed: and(eq(scripts.deleted, false), eq(scripts.archived, false)),
-    forget: forgetScriptAt,
-  },
-  flow: { table: items(flows), listed: eq(flows.archived, false), forget: forgetFlow },
-  resource: { table: items(resources) },
-  variable: { table: items(variables) },
-  schedule: { table: items(schedules) },
-  http_trigger: { table: items(httpTriggers), forget: forgetRoutes },
-  websocket_trigger: { table: items(websocketTriggers) },
-  app: { table: items(apps) },
-  raw_app: { table: items(rawApps) },
-};
-
-const at = ({ table, live }: Kind, workspace_id: string, path: string) =>
+const at = ({ table, live }: ItemKind, workspace_id: string, path: string) =>
   and(eq(table.workspace_id, workspace_id), eq(table.path, path), live);
 
-/** The entries of an item; undefined when there is no such item. */
-export async function entriesOf(
+/** The grants of an item; undefined when there is no such item, or no such kind. */
+export async function aclOf(
   db: Reader,
-  kind: Kind,
+  kind: ItemKind | undefined,
   workspace_id: string,
   path: string,
 ): Promise<Permissions | undefined> {
+  if (!kind) return undefined;
   const [row] = await db
     .select({ extra_perms: kind.table.extra_perms })
     .from(kind.table)
@@ -67,63 +32,91 @@ export async function entriesOf(
   return row?.extra_perms;
 }
 
-/** Stores the entries of an item, of a script with all its versions. */
-export async function storeEntries(
+/** Stores the grants of an item, of a script with all its versions. */
+export async function storeAcl(
   app: App,
   tx: Tx,
-  { kind, workspace_id, path }: { kind: Kind; workspace_id: string; path: string },
+  { kind, workspace_id, path }: { kind: ItemKind; workspace_id: string; path: string },
   extra_perms: Permissions,
 ): Promise<void> {
   await tx
     .update(kind.table)
     .set({ extra_perms })
     .where(at(kind, workspace_id, path));
-  tx.afterCommit(() => kind.forget?.(app, workspace_id, path));
+  tx.afterCommit(() => kind.invalidate?.(app, workspace_id, path));
 }
 
-/** The items whose entries name somebody. */
-export async function itemsNaming(
+/** The items that grant something to a grantee. */
+export async function itemsGranting(
   db: Reader,
-  kind: Kind,
+  { table, live }: ItemKind,
   workspace_id: string,
-  name: string,
+  grantee: string,
 ): Promise<{ path: string; extra_perms: Permissions }[]> {
-  const { table, live } = kind;
   const rows = await db
     .select({ path: table.path, extra_perms: table.extra_perms })
     .from(table)
     .where(
-      and(eq(table.workspace_id, workspace_id), containsText(table.extra_perms, JSON.stringify(name)), live),
+      and(
+        eq(table.workspace_id, workspace_id),
+        containsText(table.extra_perms, JSON.stringify(grantee)),
+        live,
+      ),
     );
   const byPath = new Map(rows.map((row) => [row.path, row]));
-  return [...byPath.values()].filter(({ extra_perms }) => name in extra_perms);
+  return [...byPath.values()].filter(({ extra_perms }) => grantee in extra_perms);
 }
 
-/** Whether any item stands below a place such as `f/data`, listed or not. */
-export async function isPlaceUsed(db: Reader, workspace_id: string, place: string): Promise<boolean> {
-  for (const kind of Object.values(KINDS)) {
-    if ((await countAt(db, kind, workspace_id, place, { all: true })) > 0) return true;
-  }
-  return false;
-}
-
-/** How many items stand below a place such as `f/data`. */
-export async function countAt(
+/** Whether anything stands below a place such as `f/data`: an item, listed or not, or a draft. */
+export async function hasItemsBelow(
+  app: App,
   db: Reader,
-  { table, live, listed }: Kind,
   workspace_id: string,
   place: string,
-  { all }: { all: boolean } = { all: false },
+): Promise<boolean> {
+  return (await findPathBelow(app, db, workspace_id, `${place}/`)) !== undefined;
+}
+
+/**
+ * One path that begins with `prefix` and is occupied, if there is any.
+ * @param deleted also counts items that are only kept for their history
+ */
+export async function findPathBelow(
+  app: App,
+  db: Reader,
+  workspace_id: string,
+  prefix: string,
+  { deleted }: { deleted: boolean } = { deleted: false },
+): Promise<string | undefined> {
+  for (const { column, live } of occupiedColumnsOf(app)) {
+    const [row] = await db.rows<{ path: string }>(
+      sql`SELECT ${column} AS "path" FROM ${column.table}
+          WHERE ${sql.identifier("workspace_id")} = ${workspace_id} AND ${startsWith(column, prefix)}
+          AND ${(deleted ? undefined : live) ?? sql`1 = 1`} LIMIT 1`,
+    );
+    if (row) return row.path;
+  }
+  return undefined;
+}
+
+/** The columns that say what stands at a path: those of the item kinds, and what else the features keep at paths. */
+const occupiedColumnsOf = perApp((app: App): { column: AnyColumn; live?: SQL | undefined }[] =>
+  app.features.flatMap(({ itemKinds = [], pathColumns = [] }) => [
+    ...itemKinds.map(({ table, live }) => ({ column: table.path, live })),
+    ...pathColumns.filter(({ own }) => own === "occupied"),
+  ]),
+);
+
+/** How many items of a kind are listed below a place such as `f/data`. */
+export async function countBelow(
+  db: Reader,
+  { table, live, listed = live }: ItemKind,
+  workspace_id: string,
+  place: string,
 ): Promise<number> {
   const [row] = await db
     .select({ n: countDistinct(table.path) })
     .from(table)
-    .where(
-      and(
-        eq(table.workspace_id, workspace_id),
-        startsWith(table.path, `${place}/`),
-        all ? live : (listed ?? live),
-      ),
-    );
+    .where(and(eq(table.workspace_id, workspace_id), startsWith(table.path, `${place}/`), listed));
   return row?.n ?? 0;
 }

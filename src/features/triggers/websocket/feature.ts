@@ -1,9 +1,23 @@
+import { pathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { websocketTriggerOperations } from "./operations.ts";
+import { restartListening } from "./service.ts";
+import { websocketTriggers } from "./tables.ts";
 
 export const feature = defineFeature({
   folder: "triggers/websocket",
   operations: {
     "operations.ts": websocketTriggerOperations,
   },
+  itemKinds: [{ kind: "websocket_trigger", table: pathTable(websocketTriggers, "extra_perms") }],
+  pathColumns: [
+    { column: websocketTriggers.script_path },
+    { column: websocketTriggers.url, prefixes: ["$script:", "$flow:"] },
+  ],
+  usernameColumns: [websocketTriggers.edited_by],
+  mentioningJson: [
+    { column: websocketTriggers.url_runnable_args, key: websocketTriggers.path, form: "references" },
+    { column: websocketTriggers.initial_messages, key: websocketTriggers.path, form: "flow" },
+  ],
+  on: { userRenamed: restartListening },
 });

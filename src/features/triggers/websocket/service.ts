@@ -1,10 +1,14 @@
 /** WebSocket triggers: who may set them up, and what must hold of each. */
 
+import { and, eq, or } from "drizzle-orm";
+import { containsText } from "../../../database/conditions.ts";
+import type { Tx } from "../../../database/database.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { checkPath } from "../../../lib/text/paths.ts";
 import { requireManage, requireWrite } from "../../../platform/access/permissions.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
+import type { Renaming } from "../../../platform/app/person.ts";
 import { requireTarget, type Target, targetAt } from "../../runs/submit/target.ts";
 import { TriggerStore, type Written } from "../common/store.ts";
 import { type WebsocketTrigger, websocketTriggers } from "./tables.ts";
@@ -79,4 +83,19 @@ export function checkUrl(url: string): string {
   throw new BadRequest(
     "`url`: must be ws://… or wss://…, or $script:<path> or $flow:<path>, whose result it is",
   );
+}
+
+/**
+ * Has the triggers of a renamed user listened to anew, and those that run something of theirs. As after an edit, the
+ * server that listens knows the trigger as it was, so its lease ends.
+ */
+export async function restartListening(app: App, tx: Tx, { workspace_id, to }: Renaming): Promise<void> {
+  const { path, script_path, url, url_runnable_args, initial_messages } = websocketTriggers;
+  const texts = [path, script_path, url, url_runnable_args, initial_messages];
+  const hasMoved = or(...texts.map((text) => containsText(text, `u/${to}/`)));
+  await tx
+    .update(websocketTriggers)
+    .set({ edited_at: app.clock(), server_id: null, last_server_ping: null })
+    .where(and(eq(websocketTriggers.workspace_id, workspace_id), hasMoved));
+  tx.afterCommit(() => listenerOf(app).wake());
 }

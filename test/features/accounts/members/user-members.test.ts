@@ -1,7 +1,7 @@
 /** The people of a workspace: what they are told of each other, what admins change, and what becomes of who leaves. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { and, eq } from "drizzle-orm";
-import { markRuns } from "../../../../src/features/runs/api/change/person.ts";
+import { cancelRunsOf } from "../../../../src/features/runs/api/change/access-revoked.ts";
 import { formerUsernames } from "../../../../src/features/tenancy/people/user-tables.ts";
 import { workspaceInvites, workspaces } from "../../../../src/features/tenancy/workspaces/tables.ts";
 import { jobs } from "../../../../src/platform/queue/tables.ts";
@@ -212,8 +212,8 @@ test("what is marked does not begin, also when nobody is left to end it", async 
   await deploy(ask, "acme", "u/mia/hello", "export function main() { return 1; }");
   const later = await expectOk(ask("POST", "/w/acme/jobs/run/p/u/mia/hello?scheduled_in_secs=3600", {}));
   const person = { workspace_id: "acme", username: "mia", email: "mia@example.org" };
-  const marked = await app.db.write((tx) => markRuns(tx, person, { by: "admin", reason: "gone" }));
-  expect(marked).toEqual([later.text]);
+  const marked = await app.db.write((tx) => cancelRunsOf(tx, person, { by: "admin", reason: "gone" }));
+  expect(marked.canceled_runs).toBe(1);
   await app.db.write(async (tx) => {
     await tx.update(jobs).set({ scheduled_for: new Date() }).where(eq(jobs.id, later.text));
   });

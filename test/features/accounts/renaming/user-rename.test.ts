@@ -1,7 +1,7 @@
 /** A person gets another name, and what is theirs follows. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { follow } from "../../../../src/features/accounts/renaming/rewrite-json.ts";
+import { createRewriters } from "../../../../src/features/accounts/renaming/rewrite-json.ts";
 import { variables } from "../../../../src/features/assets/variable-tables.ts";
 import { drafts } from "../../../../src/features/code/drafts/tables.ts";
 import { scripts } from "../../../../src/features/code/scripts/tables.ts";
@@ -344,7 +344,7 @@ test.each([
   [`{"a":"see $var:u/ann/x"}`, undefined],
   [`{"a":"$var:u/anna/x","b":"$var:f/ann/x","c":"u/ann/x"}`, undefined],
 ])("references in %s follow: %p", (json, after) => {
-  expect(follow("ann", "lee").references(json)).toBe(after ?? json);
+  expect(createRewriters("ann", "lee").references(json)).toBe(after ?? json);
 });
 
 test.each([
@@ -358,11 +358,11 @@ test.each([
   ],
   [`{"flow_env":{"path":"u/ann/x"},"path":"u/ann/x"}`, `{"flow_env":{"path":"u/ann/x"},"path":"u/lee/x"}`],
 ])("a flow's %s follows: %p", (json, after) => {
-  expect(follow("ann", "lee").flow(json)).toBe(after ?? json);
+  expect(createRewriters("ann", "lee").flow(json)).toBe(after ?? json);
 });
 
 test("of settings and policies, what is data keeps its texts", () => {
-  const { names, policy } = follow("ann", "lee");
+  const { names, policy } = createRewriters("ann", "lee");
   expect(
     names(`{"error_handler":{"path":"script/u/ann/x","extra_args":{"a":"u/ann/x","b":"$res:u/ann/x"}}}`),
   ).toBe(`{"error_handler":{"path":"script/u/lee/x","extra_args":{"a":"u/ann/x","b":"$res:u/lee/x"}}}`);

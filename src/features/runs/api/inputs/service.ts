@@ -1,8 +1,10 @@
 /** Saved inputs, and the arguments that a script or flow was run with before. */
 import { and, desc, eq, or } from "drizzle-orm";
+import type { Tx } from "../../../../database/database.ts";
 import { Forbidden, NotFound } from "../../../../lib/errors.ts";
 import { newJobId } from "../../../../lib/text/ids.ts";
-import type { WorkspaceContext } from "../../../../platform/app/context.ts";
+import type { App, WorkspaceContext } from "../../../../platform/app/context.ts";
+import type { Person } from "../../../../platform/app/person.ts";
 import { toWindow } from "../../../../platform/http/operation.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";
 import * as flows from "../../../code/flows/service.ts";
@@ -146,4 +148,11 @@ async function requireOwn(ctx: WorkspaceContext, id: string): Promise<void> {
   const input = await getInput(ctx, id);
   if (input.email === member.email || member.is_admin) return;
   throw new Forbidden(`saved input ${id} may be changed by ${input.created_by} and by admins`);
+}
+
+/** Deletes the inputs that somebody who leaves the workspace saved for themselves. */
+export async function deleteOwnInputs(_app: App, tx: Tx, { workspace_id, email }: Person): Promise<void> {
+  await tx
+    .delete(inputs)
+    .where(and(eq(inputs.workspace_id, workspace_id), eq(inputs.email, email), eq(inputs.is_public, false)));
 }

@@ -3,17 +3,12 @@ import { and, asc, eq, ne } from "drizzle-orm";
 import type { Tx } from "../../../../database/database.ts";
 import { BadRequest } from "../../../../lib/errors.ts";
 import type { App, Member, UserContext, WorkspaceContext } from "../../../../platform/app/context.ts";
+import type { Person, Revocation, RevokedWork } from "../../../../platform/app/person.ts";
 import type { Audit } from "../../../../platform/http/operation.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
 import { OPERATOR } from "../../../tenancy/people/local-admin.ts";
 import { resolveMember } from "../../../tenancy/people/members.ts";
 import { cancelJob } from "../../submit/service.ts";
-
-export interface Person {
-  workspace_id: string;
-  username: string;
-  email: string;
-}
 
 const CANCELS = { operation: "jobs.cancel", action_kind: "Delete" } as const satisfies Audit;
 
@@ -25,15 +20,10 @@ const unfinishedOf = ({ workspace_id, username }: Person) =>
   );
 
 /**
- * Marks every run of a person to be canceled, in the transaction that takes away their place: from then on none of
- * them begins, whatever becomes of this process. `cancelMarked` ends them at once.
- * @returns their ids, outermost first
+ * Marks every run of a person as canceled, in the transaction that takes their access away: from then on none of them
+ * begins, whatever becomes of this process. `finish` ends them at once.
  */
-export async function markRuns(
-  tx: Tx,
-  person: Person,
-  canceled: { by: string; reason: string },
-): Promise<string[]> {
+export async function cancelRunsOf(tx: Tx, person: Person, revocation: Revocation): Promise<RevokedWork> {
   const found = await tx
     .select({ id: jobs.id, parent_job: jobs.parent_job })
     .from(jobs)
@@ -41,15 +31,17 @@ export async function markRuns(
     .orderBy(asc(jobs.id));
   await tx
     .update(jobs)
-    .set({ cancel_requested: true, canceled_by: canceled.by, canceled_reason: canceled.reason })
+    .set({ cancel_requested: true, canceled_by: revocation.by, canceled_reason: revocation.reason })
     .where(unfinishedOf(person));
+  // The outermost first: they cancel what they have started.
   const outermost = found.filter(({ parent_job }) => parent_job === null);
   const inner = found.filter(({ parent_job }) => parent_job !== null);
-  return [...outermost, ...inner].map(({ id }) => id);
+  const ids = [...outermost, ...inner].map(({ id }) => id);
+  return { canceled_runs: ids.length, finish: (ctx) => endRuns(ctx, person, ids, revocation.reason) };
 }
 
 /** Ends marked runs, each with a row of its own in the audit log, and whatever they have started. */
-export async function cancelMarked(
+async function endRuns(
   ctx: UserContext | WorkspaceContext,
   person: Person,
   ids: readonly string[],

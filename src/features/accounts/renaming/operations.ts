@@ -1,0 +1,20 @@
+import { z } from "zod";
+import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import { renameUser } from "./rename.ts";
+
+export const rename = operation({
+  name: "globalUserRename",
+  method: "POST",
+  path: "/users/rename/{email}",
+  access: "superAdmin",
+  summary: "Give a user another name in all workspaces; what stands below u/<name>/ moves along",
+  body: z.object({ new_username: z.string() }),
+  responds: responds.text("confirmation"),
+  audit: { operation: "users.rename", action_kind: "Update" },
+  run: async (ctx, { email, body }) => {
+    await renameUser(ctx, email, body.new_username);
+    return `user ${email} is called ${body.new_username}`;
+  },
+});
+
+export const renamingOperations: Operation[] = [rename];

@@ -1,0 +1,52 @@
+import type { AnyColumn } from "drizzle-orm";
+import type { UserContext, WorkspaceContext } from "./context.ts";
+
+/** A person in a workspace. */
+export interface Person {
+  workspace_id: string;
+  username: string;
+  email: string;
+}
+
+/** A person's new username in a workspace. `u/<from>/…` becomes `u/<to>/…`. */
+export interface Renaming {
+  workspace_id: string;
+  email: string;
+  from: string;
+  to: string;
+  /** Rewrites JSON text; returns the same text when it mentions nothing that moves. */
+  rewrite: Record<JsonForm, (json: string) => string>;
+}
+
+/**
+ * Where JSON mentions paths.
+ *
+ * - `references`: any value, with references such as `$var:u/ann/key`;
+ * - `flow`: a flow, an app or a draft: references, the paths of what is run, and paths in quotes in expressions;
+ * - `names`: settings and secrets of signatures: texts that are paths or references, or say `script/u/ann/x`;
+ * - `policy`: an app's policy: what its components run, as whom, with which inputs;
+ * - `storage`: where a workspace keeps its files: the paths of its resources.
+ */
+export type JsonForm = "references" | "flow" | "names" | "policy" | "storage";
+
+/** A JSON column of a workspace's rows that mentions paths. */
+export interface MentioningJson {
+  column: AnyColumn;
+  /** The column that tells the rows of one workspace apart. */
+  key: AnyColumn;
+  form: JsonForm;
+}
+
+/** Why a person's access to a workspace ends. */
+export interface Revocation {
+  by: string;
+  reason: string;
+}
+
+/** What ends with a person's access to a workspace. */
+export interface RevokedWork {
+  /** Runs that were marked as canceled. */
+  canceled_runs: number;
+  /** Ends the marked runs at once; to be called after the commit. */
+  finish(ctx: UserContext | WorkspaceContext): Promise<void>;
+}
