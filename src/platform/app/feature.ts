@@ -31,7 +31,7 @@ export interface Feature {
   };
 }
 
-/** The running app hands the features to whoever walks over them. */
+/** `App` gets its features here, since what they declare takes an `App`: context.ts need not know of them. */
 declare module "./context.ts" {
   interface App {
     readonly features: readonly Feature[];

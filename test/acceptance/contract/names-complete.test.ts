@@ -60,6 +60,27 @@ const NOT_DECLARED: Record<string, string> = {
   "workspace_environment.value": "text of anybody's choosing",
 };
 
+/** What becomes of the rows that name a person by e-mail when the person leaves the workspace. */
+const WHEN_A_MEMBER_LEAVES: Record<string, string> = {
+  workspace_members: "accounts/members/removal.ts deletes it",
+  group_members: "accounts/members/removal.ts deletes it",
+  tokens: "accounts/members/removal.ts deletes those that are bound to the workspace",
+  favorites: "deleted: memberLeft of code/favorites",
+  inputs: "deleted but for those that are public: memberLeft of runs/api",
+  jobs: "canceled unless they have ended: accessRevoked of runs/api",
+  schedules: "stay for the admins; runs in the name of who left are refused",
+  http_triggers: "stay for the admins; runs in the name of who left are refused",
+  websocket_triggers: "stay for the admins; runs in the name of who left are refused",
+  scripts: "stay for the admins; runs in the name of who left are refused",
+  flows: "stay for the admins; runs in the name of who left are refused",
+  former_usernames: "keeps the name that was theirs",
+  workspace_invites: "used up when they joined",
+  token_notices: "sent, then deleted",
+  idempotency_keys: "expires",
+  workspace_usage: "counts",
+  audit_log: "history",
+};
+
 /** What has grants beside the items: tenancy/rights/grants.ts looks after them. */
 const WITH_GRANTS = ["folders", "workspace_groups"];
 
@@ -121,4 +142,34 @@ test("every table with grants is that of a declared kind of items", async () => 
   expect(tables.map((table) => getTableName(table)).filter((name) => !known.has(name))).toEqual([]);
   const kinds = itemKinds.map(({ kind }) => kind);
   expect(new Set(kinds).size).toBe(kinds.length);
+});
+
+test("every table that names people by e-mail says what becomes of its rows when a member leaves", async () => {
+  const tables = (await tablesOfWorkspaces()).filter((table) =>
+    Object.keys(getTableColumns(table)).some((name) => /(^|_)email$/.test(name)),
+  );
+  const names = tables.map((table) => getTableName(table)).sort();
+  expect(names).toEqual(Object.keys(WHEN_A_MEMBER_LEAVES).sort());
+});
+
+test("rights, renaming and the end of a membership know features by what they declare alone", async () => {
+  const sweeps = [
+    "tenancy/rights",
+    "accounts/acls",
+    "accounts/folders",
+    "accounts/groups",
+    "accounts/members",
+    "accounts/renaming",
+  ];
+  const found: string[] = [];
+  for (const folder of sweeps) {
+    for await (const file of new Bun.Glob(`src/features/${folder}/**/*.ts`).scan({ cwd: root })) {
+      const text = await Bun.file(join(root, file)).text();
+      const imports = text.matchAll(
+        /"(?:\.\.\/)+((?:assets|code|runs|triggers|lifecycle|instance)\/[^"]+)"/g,
+      );
+      for (const [, path] of imports) found.push(`${file} -> ${path}`);
+    }
+  }
+  expect(found).toEqual([]);
 });

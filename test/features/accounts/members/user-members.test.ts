@@ -234,6 +234,15 @@ test("who is taken out leaves their things to the admins; their runs, shares and
     const extra_perms = { "u/dean": true, "u/deanna": false };
     await tx.update(variables).set({ extra_perms }).where(eq(variables.path, "u/eva/shared"));
   });
+  const busy = "runnable_type=ScriptPath&runnable_id=u/dean/busy";
+  await expectOk(ask("POST", "/w/acme/favorites/star", { path: "u/dean/busy", favorite_kind: "script" }));
+  for (const [name, is_public] of [
+    ["mine", false],
+    ["ours", true],
+  ] as const) {
+    const saved = await expectOk(ask("POST", `/w/acme/inputs/create?${busy}`, { name, args: {} }));
+    await expectOk(ask("POST", "/w/acme/inputs/update", { id: saved.text, name, is_public }));
+  }
   const bound = (await expectOk(ask("POST", "/users/tokens/create", { workspace_id: "acme" }))).text;
   await expectOk(admin("DELETE", "/w/acme/users/delete/dean"));
 
@@ -280,6 +289,9 @@ test("who is taken out leaves their things to the admins; their runs, shares and
   await invited("dean@example.org");
   await expectOk(ask("POST", "/users/accept_invite", { workspace_id: "acme" }));
   expect((await ask("GET", "/w/acme/variables/get_value/u/dean/key")).json()).toBe("k");
+  const stillSaved = (await ask("GET", `/w/acme/inputs/list?${busy}`)).json();
+  expect(stillSaved.map((input: { name: string }) => input.name)).toEqual(["ours"]);
+  expect((await ask("GET", "/w/acme/scripts/list?starred_only=true")).json()).toEqual([]);
 }, 60_000);
 
 test("invites are listed, accepted and declined by whom they are for", async () => {

@@ -84,3 +84,33 @@ test("routes and WebSocket triggers follow, with what they run, their secrets, a
   expect(JSON.parse(said[4]!)).toEqual(["news", "kim_lee"]);
   await expectOk(ask("DELETE", "/w/acme/websocket_triggers/delete/u/kim_lee/feed"));
 }, 40_000);
+
+test("a trigger of somebody else that runs the user's script is listened to anew, and runs it where it is now", async () => {
+  await using server = await startTestServer({ allowed_targets: "127.0.0.1" });
+  const { ask: admin } = await server.workspace();
+  const root = (await server.user("root", { super_admin: true })).ask;
+  const { ask } = await server.member("acme", "kim");
+  await deploy(ask, "acme", "u/kim/hear", "export const main = (msg: string) => msg");
+  const said: string[] = [];
+  const peer = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: (request, on) => (on.upgrade(request, { data: undefined }) ? undefined : new Response("no")),
+    websocket: { message: (_, text) => void said.push(String(text)) },
+  });
+  await using _ = { [Symbol.asyncDispose]: () => peer.stop(true) };
+  const trigger = {
+    path: "f/shared/feed",
+    script_path: "u/kim/hear",
+    is_flow: false,
+    url: `ws://127.0.0.1:${peer.port}/`,
+    enabled: true,
+    initial_messages: [{ runnable_result: { path: "u/kim/hear", is_flow: false, args: { msg: "hi" } } }],
+  };
+  await expectOk(admin("POST", "/w/acme/folders/create", { name: "shared" }));
+  await expectOk(admin("POST", "/w/acme/websocket_triggers/create", trigger));
+  await until(() => (said.length === 1 ? true : undefined), "what is said first");
+  await expectOk(root("POST", "/users/rename/kim@example.org", { new_username: "kim_lee" }));
+  await until(() => (said.length === 2 ? true : undefined), "what is said first, anew");
+  expect(said).toEqual(["hi", "hi"]);
+}, 40_000);

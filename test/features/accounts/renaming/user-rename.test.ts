@@ -4,6 +4,7 @@ import { eq } from "drizzle-orm";
 import { createRewriters } from "../../../../src/features/accounts/renaming/rewrite-json.ts";
 import { variables } from "../../../../src/features/assets/variable-tables.ts";
 import { drafts } from "../../../../src/features/code/drafts/tables.ts";
+import { favorites } from "../../../../src/features/code/favorites/tables.ts";
 import { scripts } from "../../../../src/features/code/scripts/tables.ts";
 import { jobs } from "../../../../src/platform/queue/tables.ts";
 import {
@@ -205,6 +206,17 @@ test("apps, schedules, stars, saved inputs, folders, groups and the workspace's 
   await set("edit_default_app", { default_app_path: "u/zoe/app" });
   await set("edit_deploy_ui_config", { deploy_ui_settings: { include_path: ["u/zoe/**", "f/**"] } });
   await set("edit_chat_command", { chat_command_script: "u/zoe/hello" });
+
+  // Left over from what was once at the new path: in the way of what follows.
+  await server.server.app.db.write(async (tx) => {
+    const star = {
+      workspace_id: "acme",
+      email: "bo@example.org",
+      kind: "app",
+      path: "u/zoe_lee/app",
+    } as const;
+    await tx.insert(favorites).values(star);
+  });
 
   await expectOk(rename("zoe", "zoe_lee"));
 
