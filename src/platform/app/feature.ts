@@ -4,10 +4,8 @@
  */
 
 import type { AnyColumn } from "drizzle-orm";
-import type { Tx } from "../../database/database.ts";
-import type { App } from "./context.ts";
 import type { ItemKind, PathColumn } from "./item-kind.ts";
-import type { MentioningJson, Person, Renaming, Revocation, RevokedWork } from "./person.ts";
+import type { MentioningJson, PersonEvents } from "./person.ts";
 
 export interface Feature {
   /** Below `src/features`, such as `code/scripts`. */
@@ -20,20 +18,14 @@ export interface Feature {
   usernameColumns?: readonly AnyColumn[];
   /** JSON columns that mention paths: they follow when a user is renamed. */
   mentioningJson?: readonly MentioningJson[];
-  /** What else the feature does when something happens elsewhere, in the transaction of it. */
-  on?: {
-    /** A user is called differently in a workspace. The declared columns have been rewritten. */
-    userRenamed?(app: App, tx: Tx, renaming: Renaming): Promise<void>;
-    /** A member left a workspace: deletes what they kept there for themselves. */
-    memberLeft?(app: App, tx: Tx, person: Person): Promise<void>;
-    /** A person lost their access to a workspace: they left, were disabled, or their account was deleted. */
-    accessRevoked?(tx: Tx, person: Person, revocation: Revocation): Promise<RevokedWork>;
-  };
+  /** What else the feature does when something happens elsewhere. */
+  on?: PersonEvents;
 }
 
-/** `App` gets its features here, since what they declare takes an `App`: context.ts need not know of them. */
+// Declared here, since features are declared in terms of the app: the other way round would be a circle.
 declare module "./context.ts" {
   interface App {
+    /** All features, with what each declares for what concerns all of them. */
     readonly features: readonly Feature[];
   }
 }

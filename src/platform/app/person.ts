@@ -1,5 +1,6 @@
 import type { AnyColumn } from "drizzle-orm";
-import type { UserContext, WorkspaceContext } from "./context.ts";
+import type { Tx } from "../../database/database.ts";
+import type { App, UserContext, WorkspaceContext } from "./context.ts";
 
 /** A person in a workspace. */
 export interface Person {
@@ -49,4 +50,14 @@ export interface RevokedWork {
   canceled_runs: number;
   /** Ends the marked runs at once; to be called after the commit. */
   finish(ctx: UserContext | WorkspaceContext): Promise<void>;
+}
+
+/** What a feature does, in the transaction of the change, when something happens to a person. */
+export interface PersonEvents {
+  /** A user is called differently in a workspace. The declared columns have been rewritten. */
+  userRenamed?(app: App, tx: Tx, renaming: Renaming): Promise<void>;
+  /** A member left a workspace: deletes what they kept there for themselves. */
+  memberLeft?(app: App, tx: Tx, person: Person): Promise<void>;
+  /** A person lost their access to a workspace: they left, were disabled, or their account was deleted. */
+  accessRevoked?(tx: Tx, person: Person, revocation: Revocation): Promise<RevokedWork>;
 }
