@@ -39,14 +39,7 @@ beforeAll(async () => {
   bucket = await startBucket();
   database = process.env.DATABASE_URL ? await createDatabase(process.env.DATABASE_URL) : undefined;
   server = Bun.spawn(
-    [
-      process.execPath,
-      join(import.meta.dir, "../../../../cli/main.ts"),
-      "serve",
-      "--port",
-      "0",
-      "--json",
-    ],
+    [process.execPath, join(import.meta.dir, "../../../../cli/main.ts"), "serve", "--port", "0", "--json"],
     {
       env: {
         ...process.env,

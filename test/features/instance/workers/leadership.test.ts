@@ -120,14 +120,7 @@ describe.skipIf(!process.env.DATABASE_URL)("of several servers", () => {
     await front.stop();
     const data_dir = mkdtempSync(join(tmpdir(), "svc-leader-"));
     const killed = Bun.spawn(
-      [
-        process.execPath,
-        join(import.meta.dir, "../../../../cli/main.ts"),
-        "serve",
-        "--port",
-        "0",
-        "--json",
-      ],
+      [process.execPath, join(import.meta.dir, "../../../../cli/main.ts"), "serve", "--port", "0", "--json"],
       {
         env: {
           ...process.env,
