@@ -3,10 +3,10 @@ import {
   deleteResource,
   existsResource,
   getResource,
-  getResourceValueInterpolated,
   listResources,
   updateResource,
 } from "../../../src/features/assets/resources/operations.ts";
+import { getResourceValueInterpolated } from "../../../src/features/runs/api/read/environment-operations.ts";
 import {
   examples,
   inWorkspace,

@@ -5,11 +5,11 @@
 import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
 import { escapeHtml } from "../../../lib/text/html.ts";
+import { html, messagePage } from "../../../lib/text/html-page.ts";
 import type { Context } from "../../../platform/app/context.ts";
 import { readText } from "../../../platform/http/input.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { asPage, redirectTo } from "../../assets/connecting/pages.ts";
-import { html, messagePage } from "../../runs/approvals/page.ts";
 import { issueToken } from "../../tenancy/tokens/service.ts";
 import { loginCookies } from "./cookies.ts";
 import { login, originOf } from "./sessions.ts";

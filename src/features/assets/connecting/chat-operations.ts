@@ -1,10 +1,10 @@
 /** Connecting the chat product, to the instance or to a workspace. */
 import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
+import { messagePage } from "../../../lib/text/html-page.ts";
 import { checkWorkspaceId } from "../../../lib/text/paths.ts";
 import { checked, readText } from "../../../platform/http/input.ts";
 import { alsoAt, type Operation, operation, optional, responds } from "../../../platform/http/operation.ts";
-import { messagePage } from "../../runs/approvals/page.ts";
 import { clientOf } from "../connections/clients.ts";
 import { begin, endedCookie, journeyOf } from "../connections/oauth-state.ts";
 import { authorizationUrl } from "../connections/provider.ts";

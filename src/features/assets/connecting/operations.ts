@@ -2,10 +2,10 @@
 import { z } from "zod";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
 import { parseFields } from "../../../lib/json/json.ts";
+import { messagePage } from "../../../lib/text/html-page.ts";
 import { checkPath, checkWorkspaceId } from "../../../lib/text/paths.ts";
 import { checked, readText } from "../../../platform/http/input.ts";
 import { type Operation, operation, optional, responds } from "../../../platform/http/operation.ts";
-import { messagePage } from "../../runs/approvals/page.ts";
 import { disconnect, findAccount, insertAccount } from "../connections/accounts.ts";
 import { clientOf, clientsFor } from "../connections/clients.ts";
 import { begin, endedCookie, journeyOf } from "../connections/oauth-state.ts";

@@ -1,8 +1,8 @@
 /** What browsers that come back from a provider are answered. */
 import { BadRequest, SvcError, Unauthorized } from "../../../lib/errors.ts";
 import { escapeHtml } from "../../../lib/text/html.ts";
+import { html, messagePage } from "../../../lib/text/html-page.ts";
 import { describeError } from "../../../platform/http/respond.ts";
-import { html, messagePage } from "../../runs/approvals/page.ts";
 import type { Returned } from "../connections/provider.ts";
 
 const MAX_TEXT = 300;

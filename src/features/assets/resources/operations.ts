@@ -1,6 +1,5 @@
 import { z } from "zod";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
-import { readToken } from "../../../platform/http/door/credentials.ts";
 import {
   flag,
   moment,
@@ -11,14 +10,9 @@ import {
   responds,
   toWindow,
 } from "../../../platform/http/operation.ts";
-import { placeInFlow } from "../../runs/flows/status/place.ts";
-import { jobEnvironment } from "../../runs/job/environment.ts";
-import { getJob } from "../../runs/submit/service.ts";
 import { accountFacts, accountFields } from "../connections/accounts.ts";
-import { SECRET_READ } from "../variables/service.ts";
 import { nonconformity } from "./conformity.ts";
 import { csv, valueFilter } from "./filters.ts";
-import { valueForCaller } from "./references.ts";
 import * as service from "./service.ts";
 import { findType } from "./types.ts";
 
@@ -160,32 +154,6 @@ export const getResourceValue = operation({
   run: async (ctx, { path }) => (await service.getResource(ctx, path)).value,
 });
 
-export const getResourceValueInterpolated = operation({
-  name: "getResourceValueInterpolated",
-  method: "GET",
-  path: `${base}/get_value_interpolated/{path}`,
-  access: "member",
-  summary: "Read the value of a resource with the variables and resources it refers to put in their places",
-  query: z.object({ job_id: z.uuid().optional() }),
-  responds: responds.json(z.unknown()),
-  audit: SECRET_READ,
-  run: async (ctx, { path, query, workspace }) => {
-    const facts = query.job_id === undefined ? {} : await factsOf(ctx, workspace, query.job_id);
-    return valueForCaller(ctx, path, (name) => (Object.hasOwn(facts, name) ? facts[name] : undefined));
-  },
-});
-
-/** What `$WM_…` means for a job that the caller may see. `$WM_TOKEN` is the token of this call: a job asks with its own. */
-async function factsOf(
-  ctx: WorkspaceContext,
-  workspace: string,
-  job_id: string,
-): Promise<Record<string, string | undefined>> {
-  const job = await getJob(ctx, workspace, job_id);
-  const facts = jobEnvironment(ctx.app, job, await placeInFlow(ctx.app, job));
-  return { ...facts, WM_TOKEN: readToken(ctx.request, new URL(ctx.request.url).search) };
-}
-
 export const existsResource = operation({
   name: "existsResource",
   method: "GET",
@@ -271,7 +239,6 @@ export const resourceOperations: Operation[] = [
   deleteResource,
   getResource,
   getResourceValue,
-  getResourceValueInterpolated,
   existsResource,
   listResources,
   listSearchResources,

@@ -9,7 +9,6 @@ import {
   paging,
   responds,
 } from "../../../platform/http/operation.ts";
-import { contextualVariables } from "../../runs/api/read/contextual.ts";
 import { encryptSecret } from "../../tenancy/workspaces/secrets.ts";
 import { accountFacts, accountFields } from "../connections/accounts.ts";
 import * as service from "./service.ts";
@@ -52,13 +51,6 @@ const ListableVariable = z
     is_expired: z.boolean(),
   })
   .meta({ id: "ListableVariable" });
-
-const ContextualVariable = z.object({
-  name: z.string(),
-  value: z.string(),
-  description: z.string(),
-  is_custom: z.boolean(),
-});
 
 const encrypted = z.object({ already_encrypted: flag.default(false) });
 
@@ -196,16 +188,6 @@ export const listVariables = operation({
   },
 });
 
-export const listContextualVariables = operation({
-  name: "listContextualVariables",
-  method: "GET",
-  path: `${base}/list_contextual`,
-  access: "member",
-  summary: "List the variables that every job is given, with values as a job of the caller would see them",
-  responds: responds.json(z.array(ContextualVariable)),
-  run: async (ctx) => contextualVariables(ctx),
-});
-
 export const variableOperations: Operation[] = [
   createVariable,
   encryptValue,
@@ -215,5 +197,4 @@ export const variableOperations: Operation[] = [
   getVariableValue,
   existsVariable,
   listVariables,
-  listContextualVariables,
 ];

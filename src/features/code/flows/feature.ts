@@ -3,11 +3,13 @@ import { pathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { flowListOperations } from "./list-operations.ts";
 import { flowOperations } from "./operations.ts";
+import { importingFlows } from "./relock-targets.ts";
 import { flows, flowVersions } from "./tables.ts";
 import { forgetFlow, forgetFlows } from "./versions.ts";
 
 export const feature = defineFeature({
   folder: "code/flows",
+  importers: importingFlows,
   operations: {
     "operations.ts": flowOperations,
     "list-operations.ts": flowListOperations,

@@ -4,6 +4,7 @@ import { deleteIfThere } from "../../../platform/access/deletion.ts";
 import { flag, type Operation, operation, optionalBody, responds } from "../../../platform/http/operation.ts";
 import { draftOf } from "../drafts/service.ts";
 import { hasStarred } from "../favorites/service.ts";
+import * as deploy from "./deploy.ts";
 import { FlowRecord, FlowVersionRecord, NewFlow } from "./records.ts";
 import * as service from "./service.ts";
 import { flowVersions } from "./tables.ts";
@@ -33,7 +34,7 @@ export const createFlow = operation({
   body: NewFlow,
   responds: responds.created("path of the flow"),
   audit: { operation: "flows.create", action_kind: "Create" },
-  run: (ctx, { body }) => service.createFlow(ctx, body),
+  run: (ctx, { body }) => deploy.createFlow(ctx, body),
 });
 
 const updates = { operation: "flows.update", action_kind: "Update" } as const;
@@ -47,7 +48,7 @@ export const updateFlow = operation({
   body: NewFlow,
   responds: responds.text("path of the flow"),
   audit: updates,
-  run: (ctx, { path, body }) => service.updateFlow(ctx, path, body),
+  run: (ctx, { path, body }) => deploy.updateFlow(ctx, path, body),
 });
 
 export const getFlowByPath = operation({

@@ -8,10 +8,16 @@ import { NotFound } from "../../../lib/errors.ts";
 import { NotRunnable } from "../../../platform/access/permissions.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { forgottenEverywhere } from "../../../platform/cluster/cache-invalidation.ts";
-import { passwordsOf } from "../../runs/arguments/password-arguments.ts";
+import { passwordFields } from "../scripts/password-fields.ts";
 import type { PinnedImport } from "../scripts/tables.ts";
 import { type Flow, type FlowVersion, flows, flowVersions } from "./tables.ts";
 import { runnable } from "./value/runnable.ts";
+
+/** Rows of a flow, and of its versions. */
+export const flowAt = (workspace_id: string, path: string) =>
+  and(eq(flows.workspace_id, workspace_id), eq(flows.path, path));
+export const versionsAt = (workspace_id: string, path: string) =>
+  and(eq(flowVersions.workspace_id, workspace_id), eq(flowVersions.path, path));
 
 /** What running a flow needs to know: the steps of one version, and what holds for the flow whichever version it is. */
 export interface DeployedFlow {
@@ -243,7 +249,7 @@ function toDeployed({ flow, version }: FlowAt): DeployedFlow {
     on_behalf_of_email: flow.on_behalf_of_email ?? undefined,
     created_by: version.created_by,
     extra_perms: flow.extra_perms,
-    passwords: passwordsOf(version.schema),
+    passwords: passwordFields(version.schema),
   };
 }
 

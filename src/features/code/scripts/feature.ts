@@ -2,6 +2,7 @@ import { and, eq } from "drizzle-orm";
 import { pathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { importerOperations } from "./imports/importer-operations.ts";
+import { importingScripts } from "./imports/relock-targets.ts";
 import { scriptOperations } from "./operations.ts";
 import { scriptRawOperations } from "./raw-operations.ts";
 import { snapshotOperations } from "./snapshot-operations.ts";
@@ -11,6 +12,7 @@ import { forgetScriptAt, forgetScripts } from "./versions.ts";
 
 export const feature = defineFeature({
   folder: "code/scripts",
+  importers: importingScripts,
   operations: {
     "imports/importer-operations.ts": importerOperations,
     "operations.ts": scriptOperations,

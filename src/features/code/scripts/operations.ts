@@ -13,6 +13,7 @@ import {
 } from "../../../platform/http/operation.ts";
 import { drafts } from "../drafts/tables.ts";
 import { hasStarred, isStarred, starredAmong } from "../favorites/service.ts";
+import * as deploy from "./deploy.ts";
 import { isNewest, readableScripts } from "./readable.ts";
 import { NewScript, ScriptRecord, ScriptSummary } from "./records.ts";
 import * as service from "./service.ts";
@@ -45,7 +46,7 @@ export const createScript = operation({
   body: NewScript,
   responds: responds.created("hash of the new version"),
   audit: { operation: "scripts.create", action_kind: "Create" },
-  run: (ctx, { body }) => service.createScript(ctx, body),
+  run: (ctx, { body }) => deploy.createScript(ctx, body),
 });
 
 const {

@@ -2,8 +2,8 @@
 import { z } from "zod";
 import { LANGUAGES } from "../../../engines/languages/languages.ts";
 import { moment, optional } from "../../../platform/http/operation.ts";
-import { isTimed, SIGNATURE_SCHEMES } from "../../runs/submit/signatures.ts";
 import { keepingOthers } from "../../tenancy/rights/unknown-fields.ts";
+import { isTimed, SIGNATURE_SCHEMES } from "./signature-rule.ts";
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 

@@ -3,8 +3,8 @@ import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
 import { jsonField, readForm } from "../../../platform/http/form.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import { createScript } from "./deploy.ts";
 import { NewScript } from "./records.ts";
-import * as service from "./service.ts";
 
 const createScriptSnapshot = operation({
   name: "createScriptSnapshot",
@@ -22,7 +22,7 @@ const createScriptSnapshot = operation({
     if (file === null) throw new BadRequest("the form needs the file `file`, which is the bundle");
     const bytes =
       typeof file === "string" ? Buffer.from(file) : Buffer.from(await (file as Blob).arrayBuffer());
-    return service.createScript(ctx, { ...script, bundle: textOf(bytes) });
+    return createScript(ctx, { ...script, bundle: textOf(bytes) });
   },
 });
 

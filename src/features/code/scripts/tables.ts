@@ -1,6 +1,6 @@
 import { kit, sql } from "../../../database/kit.ts";
 import type { ParameterBinding } from "../../../engines/runner/types.ts";
-import type { SignatureRule } from "../../runs/submit/signatures.ts";
+import type { SignatureRule } from "./signature-rule.ts";
 
 const { table, text, integer, boolean, timestamp, json, serial, index, primaryKey, uniqueIndex } = kit;
 

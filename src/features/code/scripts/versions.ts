@@ -9,8 +9,8 @@ import { NotFound } from "../../../lib/errors.ts";
 import { NotReady, NotRunnable } from "../../../platform/access/permissions.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { forgottenEverywhere } from "../../../platform/cluster/cache-invalidation.ts";
-import { passwordsOf } from "../../runs/arguments/password-arguments.ts";
-import type { SignatureRule } from "../../runs/submit/signatures.ts";
+import { passwordFields } from "./password-fields.ts";
+import type { SignatureRule } from "./signature-rule.ts";
 import { type PinnedImport, type Script, scripts } from "./tables.ts";
 
 /** What running a version needs to know, and nothing else of the row. */
@@ -224,7 +224,7 @@ function toDeployed(row: Script): Deployed {
     on_behalf_of_email: row.on_behalf_of_email ?? undefined,
     created_by: row.created_by,
     extra_perms: row.extra_perms,
-    passwords: passwordsOf(row.schema),
+    passwords: passwordFields(row.schema),
     signature: row.signature ?? undefined,
   };
 }

@@ -11,6 +11,7 @@ import { concurrencyGroupOperations } from "./lists/concurrency-group-operations
 import { countOperations } from "./lists/count-operations.ts";
 import { listOperations } from "./lists/list-operations.ts";
 import { completedOperations } from "./read/completed-operations.ts";
+import { environmentOperations } from "./read/environment-operations.ts";
 import { metricsOperations } from "./read/metrics-operations.ts";
 import { jobOperations } from "./read/operations.ts";
 import { flowResultOperations } from "./read/result-operations.ts";
@@ -42,6 +43,7 @@ export const feature = defineFeature({
     "lists/count-operations.ts": countOperations,
     "change/delete-operations.ts": deleteOperations,
     "export/export-operations.ts": exportOperations,
+    "read/environment-operations.ts": environmentOperations,
     "read/metrics-operations.ts": metricsOperations,
     "change/cancel-operations.ts": cancelOperations,
     "lists/concurrency-group-operations.ts": concurrencyGroupOperations,

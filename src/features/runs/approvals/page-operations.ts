@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { InvalidInput, SvcError, Unauthorized } from "../../../lib/errors.ts";
 import { parseFields } from "../../../lib/json/json.ts";
+import { messagePage } from "../../../lib/text/html-page.ts";
 import type { Context } from "../../../platform/app/context.ts";
 import { readText } from "../../../platform/http/input.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
@@ -9,7 +10,7 @@ import { describeError } from "../../../platform/http/respond.ts";
 import { approversOf } from "../flows/status/approvers.ts";
 import { answer, RESUMES } from "./answer.ts";
 import { type Field, fieldsOf, objectOf, valuesOf } from "./form.ts";
-import { approvalPage, messagePage } from "./page.ts";
+import { approvalPage } from "./page.ts";
 import { type Asked, askedBy, lateness, requireMayAnswer, requireMaySee } from "./request.ts";
 import { checkSignature, type Request, requestOf } from "./signature.ts";
 

@@ -1,6 +1,6 @@
 /** The page on which a person approves or refuses: plain HTML, no script, nothing from elsewhere. */
-import { createHash } from "node:crypto";
 import { escapeHtml } from "../../../lib/text/html.ts";
+import { html } from "../../../lib/text/html-page.ts";
 import type { Field } from "./form.ts";
 import { inputName } from "./form.ts";
 
@@ -21,29 +21,6 @@ export interface ApprovalPage {
   refusal: string | undefined;
 }
 
-const STYLE = `
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 36rem; margin: 3rem auto; padding: 0 1rem; }
-label { display: block; margin-top: 1rem; }
-small { display: block; color: #555; }
-input:not([type=checkbox]), select, textarea { font: inherit; width: 100%; padding: .5rem; box-sizing: border-box; }
-button { font: inherit; padding: .5rem 1.5rem; margin: 1.5rem 1rem 0 0; }
-pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #f4f4f4; padding: 1rem; }
-`;
-
-const HEADERS = {
-  "content-type": "text/html; charset=utf-8",
-  "content-security-policy": [
-    "default-src 'none'",
-    `style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`,
-    "form-action 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ].join("; "),
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-  "cache-control": "no-store",
-};
-
 export function approvalPage(page: ApprovalPage): Response {
   const { flow, step, started_by, started_at, approvers, required, refusal } = page;
   const given = approvers.length > 0 ? `<p>Approved so far by ${escapeHtml(approvers.join(", "))}.</p>` : "";
@@ -55,31 +32,6 @@ export function approvalPage(page: ApprovalPage): Response {
     `<p>Step <b>${escapeHtml(step)}</b> asks for approval. ${escapeHtml(started_by)} started the flow at ${when} UTC.</p>
 ${shown(page.description)}${takes}${given}${refusal === undefined ? form(page) : `<p>${escapeHtml(refusal)}</p>`}`,
   );
-}
-
-/** A page that says one thing. @param again offers to come back as who is logged in, which a link from elsewhere does not show */
-export function messagePage(status: number, title: string, message: string, again = false): Response {
-  const link = again ? `\n<p><a href="">Try again</a></p>` : "";
-  return html(status, title, `<p>${escapeHtml(message)}</p>${link}`);
-}
-
-/** A page for people. @param body HTML */
-export function html(status: number, title: string, body: string): Response {
-  const text = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>${escapeHtml(title)}</title>
-<style>${STYLE}</style>
-</head>
-<body>
-<h1>${escapeHtml(title)}</h1>
-${body}
-</body>
-</html>
-`;
-  return new Response(text, { status, headers: HEADERS });
 }
 
 function shown(description: unknown): string {

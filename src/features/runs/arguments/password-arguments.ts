@@ -52,15 +52,6 @@ export async function openSealed(app: App, runner: Runner, sealed: string): Prom
   }
 }
 
-/** Names of the arguments that a schema marks as passwords, by `format` or as existing clients do. */
-export function passwordsOf(schema: unknown): string[] {
-  const properties = (schema as { properties?: unknown } | null | undefined)?.properties;
-  if (typeof properties !== "object" || properties === null) return [];
-  return Object.entries(properties)
-    .filter(([, field]) => field?.format === "password" || field?.password === true)
-    .map(([name]) => name);
-}
-
 /**
  * Arguments as they may be stored: those of these names are sealed, unless they refer to something.
  * @param args JSON text of an object

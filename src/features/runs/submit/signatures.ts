@@ -5,19 +5,7 @@ import type { App } from "../../../platform/app/context.ts";
 import { readBytes } from "../../../platform/http/input.ts";
 import { sameBody } from "../../../platform/http/large-bodies.ts";
 import { readValueForServer } from "../../assets/variables/server-value.ts";
-
-export const SIGNATURE_SCHEMES = ["github", "stripe", "slack", "standard_webhooks", "hmac_sha256"] as const;
-
-/** What a script asks of requests to its webhooks. */
-export interface SignatureRule {
-  scheme: (typeof SIGNATURE_SCHEMES)[number];
-  /** Path of the variable that holds the secret shared with the sender. */
-  secret: string;
-  /** `hmac_sha256`: the header that carries the hexadecimal or base64 digest of the body. */
-  header?: string | undefined;
-  /** Seconds a signed timestamp may be off. */
-  tolerance_s?: number | undefined;
-}
+import type { SignatureRule } from "../../code/scripts/signature-rule.ts";
 
 /** Lengths in bytes of the digests that HMACs are made with. */
 export const HASHES = { sha1: 20, sha256: 32, sha512: 64 } as const;
@@ -45,7 +33,6 @@ interface Claim {
 }
 
 interface Scheme {
-  timed: boolean;
   /** @throws Unauthorized when a header is missing */
   read: (headers: Headers, rule: KeptRule) => Claim;
   /** The key in the shared secret, where that is not its text; undefined when it holds none. */
@@ -54,14 +41,12 @@ interface Scheme {
 
 const SCHEMES: Record<SignatureRule["scheme"], Scheme> = {
   github: {
-    timed: false,
     read: (headers) => {
       const header = "X-Hub-Signature-256";
       return { header, digests: [fromHex(after("sha256=", required(headers, header)))] };
     },
   },
   stripe: {
-    timed: true,
     read: (headers) => {
       const header = "Stripe-Signature";
       const fields = required(headers, header)
@@ -75,7 +60,6 @@ const SCHEMES: Record<SignatureRule["scheme"], Scheme> = {
     },
   },
   slack: {
-    timed: true,
     read: (headers) => {
       const header = "X-Slack-Signature";
       const digests = [fromHex(after("v0=", required(headers, header)))];
@@ -85,7 +69,6 @@ const SCHEMES: Record<SignatureRule["scheme"], Scheme> = {
   },
   /** https://github.com/standard-webhooks/standard-webhooks, symmetric signatures */
   standard_webhooks: {
-    timed: true,
     read: (headers) => {
       const header = "webhook-signature";
       const digests = required(headers, header)
@@ -97,7 +80,6 @@ const SCHEMES: Record<SignatureRule["scheme"], Scheme> = {
     key: (secret) => fromBase64(secret.replace(/^whsec_/, "")),
   },
   hmac_sha256: {
-    timed: false,
     read: (headers, rule) => {
       const header = rule.header ?? "";
       const sent = required(headers, header);
@@ -108,11 +90,6 @@ const SCHEMES: Record<SignatureRule["scheme"], Scheme> = {
     },
   },
 };
-
-/** True when the scheme signs the time of sending, so that an old request can be told. */
-export function isTimed(scheme: SignatureRule["scheme"]): boolean {
-  return SCHEMES[scheme].timed;
-}
 
 /**
  * Checks the signature over the exact bytes of the body.

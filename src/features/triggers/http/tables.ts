@@ -1,6 +1,6 @@
 import { kit } from "../../../database/kit.ts";
 import type { Retry } from "../../../engines/flow-engine/types.ts";
-import type { SignatureRule } from "../../runs/submit/signatures.ts";
+import type { SignatureRule } from "../../code/scripts/signature-rule.ts";
 
 const { table, text, boolean, timestamp, json, primaryKey } = kit;
 

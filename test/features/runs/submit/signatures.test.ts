@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { eq } from "drizzle-orm";
 import { variables } from "../../../../src/features/assets/variable-tables.ts";
-import type { SignatureRule } from "../../../../src/features/runs/submit/signatures.ts";
+import type { SignatureRule } from "../../../../src/features/code/scripts/signature-rule.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 
 let server: TestServer;

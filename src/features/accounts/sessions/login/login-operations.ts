@@ -1,11 +1,11 @@
 /** Logging in by a provider: for browsers by redirects, for programs by the code they were handed. */
 import { z } from "zod";
+import { messagePage } from "../../../../lib/text/html-page.ts";
 import { type Operation, operation, optional, responds } from "../../../../platform/http/operation.ts";
 import { asPage, localPath, redirectTo, returnedOf } from "../../../assets/connecting/pages.ts";
 import { clientOf, clientsFor } from "../../../assets/connections/clients.ts";
 import { begin } from "../../../assets/connections/oauth-state.ts";
 import { authorizationUrl } from "../../../assets/connections/provider.ts";
-import { messagePage } from "../../../runs/approvals/page.ts";
 import { withCookies } from "../answers.ts";
 import { finishLogin, type LoggedIn, loginRedirect } from "./login.ts";
 

@@ -1,20 +1,19 @@
 /** The dependency map: which scripts and flows import a script, and their locking anew when it is deployed. */
-import { and, asc, eq, inArray } from "drizzle-orm";
+import { and, eq, inArray } from "drizzle-orm";
 import type { Reader, Tx } from "../../../../database/database.ts";
 import { parseFields } from "../../../../lib/json/json.ts";
 import { newJobId } from "../../../../lib/text/ids.ts";
 import type { App } from "../../../../platform/app/context.ts";
+import type { Importers, RelockTarget } from "../../../../platform/app/feature.ts";
 import { insertJob } from "../../../../platform/queue/job-store.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";
+import { refuseClosed } from "../../../tenancy/workspaces/gate.ts";
 import { workspaceMembers } from "../../../tenancy/workspaces/tables.ts";
-import { flows } from "../../flows/tables.ts";
-import { type Script, scriptImports, scripts } from "../tables.ts";
-
-export type ImporterKind = "script" | "flow";
+import { type Script, scriptImports } from "../tables.ts";
 
 interface Importer {
   workspace_id: string;
-  kind: ImporterKind;
+  kind: Importers["kind"];
   path: string;
 }
 
@@ -65,6 +64,7 @@ export interface Deployer {
  * Queues a dependency job for each script and flow that imports the script at this path: what has just been deployed
  * there is then what they run with.
  * @param deployer stands in for importers whose own deployer has left the workspace
+ * @throws BadRequest when the workspace is closed and there are importers
  */
 export async function relockImporters(
   app: App,
@@ -74,12 +74,15 @@ export async function relockImporters(
 ): Promise<void> {
   const importers = await listImporters(tx, workspace_id, [path]);
   if (importers.length === 0) return;
-  const pathsOf = (kind: ImporterKind) =>
-    importers.filter((each) => each.importer_kind === kind).map((each) => each.importer_path);
-  const found = [
-    ...(await newestScripts(tx, workspace_id, pathsOf("script"))),
-    ...(await readyFlows(tx, workspace_id, pathsOf("flow"))),
-  ];
+  const found: RelockTarget[] = [];
+  for (const { importers: each } of app.features) {
+    const paths = importers
+      .filter(({ importer_kind }) => importer_kind === each?.kind)
+      .map(({ importer_path }) => importer_path);
+    if (each && paths.length > 0) found.push(...(await each.relockTargets(tx, workspace_id, paths)));
+  }
+  if (found.length === 0) return;
+  await refuseClosed(app, tx, workspace_id);
   const names = found.map((each) => each.created_by);
   const emails = new Map(
     (
@@ -99,66 +102,11 @@ export async function relockImporters(
   tx.afterCommit(() => app.queue.wake());
 }
 
-type Target = Pick<Job, "kind" | "script_path"> &
-  Partial<Pick<Job, "script_hash" | "flow_version" | "language">>;
-
-async function newestScripts(
-  tx: Tx,
-  workspace_id: string,
-  paths: string[],
-): Promise<(Target & { created_by: string })[]> {
-  if (paths.length === 0) return [];
-  const rows = await tx
-    .select({
-      path: scripts.path,
-      hash: scripts.hash,
-      language: scripts.language,
-      created_by: scripts.created_by,
-    })
-    .from(scripts)
-    .where(
-      and(
-        eq(scripts.workspace_id, workspace_id),
-        inArray(scripts.path, paths),
-        eq(scripts.deleted, false),
-        eq(scripts.archived, false),
-        eq(scripts.draft_only, false),
-      ),
-    )
-    .orderBy(asc(scripts.seq));
-  const newest = new Map(rows.map((row) => [row.path, row]));
-  return [...newest.values()].map(({ path, hash, language, created_by }) => ({
-    kind: "dependencies",
-    script_path: path,
-    script_hash: hash,
-    language,
-    created_by,
-  }));
-}
-
-async function readyFlows(
-  tx: Tx,
-  workspace_id: string,
-  paths: string[],
-): Promise<(Target & { created_by: string })[]> {
-  if (paths.length === 0) return [];
-  const rows = await tx
-    .select({ path: flows.path, version: flows.version, edited_by: flows.edited_by })
-    .from(flows)
-    .where(and(eq(flows.workspace_id, workspace_id), inArray(flows.path, paths), eq(flows.archived, false)));
-  return rows.map(({ path, version, edited_by }) => ({
-    kind: "flowdependencies",
-    script_path: path,
-    flow_version: version,
-    created_by: edited_by,
-  }));
-}
-
 async function queueRelock(
   app: App,
   tx: Tx,
   workspace_id: string,
-  target: Target,
+  target: Omit<RelockTarget, "created_by">,
   who: Deployer,
   relock: string,
 ): Promise<void> {

@@ -2,9 +2,11 @@
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../../../../database/database.ts";
 import { runtimeOf } from "../../../../engines/languages/languages.ts";
+import { BadRequest } from "../../../../lib/errors.ts";
 import { sha256 } from "../../../../lib/text/ids.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";
+import { refuseClosed } from "../../../tenancy/workspaces/gate.ts";
 import { type PinnedImport, type Script, scripts } from "../tables.ts";
 import { findLatest, findVersion, forgetScript, toRunnable } from "../versions.ts";
 import { type Deployer, relockImporters, storeImports } from "./importers.ts";
@@ -47,8 +49,21 @@ export async function settleLock(
     .set(set)
     .where(and(eq(scripts.workspace_id, row.workspace_id), eq(scripts.hash, row.hash)));
   await noteImports(tx, row, isLocked ? outcome.imports.map(({ path }) => path) : (outcome.missing ?? []));
-  if (isLocked) await noteDeployed(app, tx, { ...row, ...set } as Script, job);
-  else tx.afterCommit(() => forgetScript(app, row.workspace_id, row.path, row.hash));
+  if (isLocked) {
+    const relock = await isOpen(app, tx, row.workspace_id);
+    await noteDeployed(app, tx, { ...row, ...set } as Script, job, { relock });
+  } else tx.afterCommit(() => forgetScript(app, row.workspace_id, row.path, row.hash));
+}
+
+/** A job that ends while its workspace closes keeps its lock; what would be queued there is left out. */
+async function isOpen(app: App, tx: Tx, workspace_id: string): Promise<boolean> {
+  try {
+    await refuseClosed(app, tx, workspace_id);
+    return true;
+  } catch (cause) {
+    if (cause instanceof BadRequest) return false;
+    throw cause;
+  }
 }
 
 /** Another version with the same content, locked against what is there now. */

@@ -1,0 +1,56 @@
+/** What jobs are told of themselves, read by callers: contextual variables, and references that name them. */
+import { z } from "zod";
+import type { WorkspaceContext } from "../../../../platform/app/context.ts";
+import { readToken } from "../../../../platform/http/door/credentials.ts";
+import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
+import { valueForCaller } from "../../../assets/resources/references.ts";
+import { SECRET_READ } from "../../../assets/variables/service.ts";
+import { placeInFlow } from "../../flows/status/place.ts";
+import { jobEnvironment } from "../../job/environment.ts";
+import { getJob } from "../../submit/service.ts";
+import { contextualVariables } from "./contextual.ts";
+
+const ContextualVariable = z.object({
+  name: z.string(),
+  value: z.string(),
+  description: z.string(),
+  is_custom: z.boolean(),
+});
+
+export const listContextualVariables = operation({
+  name: "listContextualVariables",
+  method: "GET",
+  path: "/w/{workspace}/variables/list_contextual",
+  access: "member",
+  summary: "List the variables that every job is given, with values as a job of the caller would see them",
+  responds: responds.json(z.array(ContextualVariable)),
+  run: async (ctx) => contextualVariables(ctx),
+});
+
+export const getResourceValueInterpolated = operation({
+  name: "getResourceValueInterpolated",
+  method: "GET",
+  path: "/w/{workspace}/resources/get_value_interpolated/{path}",
+  access: "member",
+  summary: "Read the value of a resource with the variables and resources it refers to put in their places",
+  query: z.object({ job_id: z.uuid().optional() }),
+  responds: responds.json(z.unknown()),
+  audit: SECRET_READ,
+  run: async (ctx, { path, query, workspace }) => {
+    const facts = query.job_id === undefined ? {} : await factsOf(ctx, workspace, query.job_id);
+    return valueForCaller(ctx, path, (name) => (Object.hasOwn(facts, name) ? facts[name] : undefined));
+  },
+});
+
+/** What `$WM_…` means for a job that the caller may see. `$WM_TOKEN` is the token of this call: a job asks with its own. */
+async function factsOf(
+  ctx: WorkspaceContext,
+  workspace: string,
+  job_id: string,
+): Promise<Record<string, string | undefined>> {
+  const job = await getJob(ctx, workspace, job_id);
+  const facts = jobEnvironment(ctx.app, job, await placeInFlow(ctx.app, job));
+  return { ...facts, WM_TOKEN: readToken(ctx.request, new URL(ctx.request.url).search) };
+}
+
+export const environmentOperations: Operation[] = [listContextualVariables, getResourceValueInterpolated];
