@@ -7,7 +7,6 @@ import type { ParameterBinding } from "../../../engines/runner/types.ts";
 import { withMembers } from "../../../lib/json/json.ts";
 import { joinObjects, LONG } from "../../../lib/json/long.ts";
 import { CREDENTIAL_HEADERS, TOKEN_PARAMETER } from "../../../platform/http/door/credentials.ts";
-import type { Runnable } from "../submit/target.ts";
 import { type ArgumentOptions, readPayload, type Source, toArguments } from "./arguments.ts";
 import type { Payload } from "./payload.ts";
 
@@ -37,12 +36,6 @@ export async function preprocessedArguments(
     ? eventText(payload, eventOf(request, payload))
     : joinMembers(args, { wm_trigger: { kind: KIND } });
   return { args, preprocessor_input };
-}
-
-/** The parameters of what runs before; undefined where nothing does. A flow's preprocessor is a step of its own, and is handed the whole request. */
-export function preprocessorOf(found: Runnable): ParameterBinding[] | undefined {
-  if (found.kind === "script") return found.script.version.preprocessor_parameters;
-  return found.flow.value.preprocessor_module ? [{ name: "event", kind: "named" }] : undefined;
 }
 
 /** Whether it is handed one event, rather than arguments by name. */

@@ -15,7 +15,7 @@ import { getResource } from "../../assets/resources/service.ts";
 import { getVariable, SECRET_READ } from "../../assets/variables/service.ts";
 import { openValue } from "../../assets/variables/value.ts";
 import { recordAudit } from "../../signals/audit/service.ts";
-import type { FlowPlace } from "../flows/status/place.ts";
+import type { FlowPlace } from "../job/environment.ts";
 import { jobEnvironment } from "../job/environment.ts";
 import { jobContext } from "../job/job-context.ts";
 import { openSealed } from "./password-arguments.ts";

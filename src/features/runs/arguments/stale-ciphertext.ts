@@ -4,12 +4,9 @@
  */
 
 import type { Reader, Tx } from "../../../database/database.ts";
-import type { FlowValue } from "../../../engines/flow-engine/types.ts";
-import { parseFields } from "../../../lib/json/json.ts";
-import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
+import type { App } from "../../../platform/app/context.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
 import { renewing } from "../../tenancy/workspaces/secrets.ts";
-import type { Submission } from "../submit/submission.ts";
 import { MARK, type Runner } from "./password-arguments.ts";
 
 const SEALED = /\$encrypted:(v1:[A-Za-z0-9+/=]+)/g;
@@ -52,21 +49,7 @@ export async function keepSeals(app: App, tx: Tx, job: Job, begun: boolean): Pro
   job.args = args;
 }
 
-/** The submission as it can be stored, where StaleSeal says that it cannot. */
-export async function sealedAnew(
-  { app, caller }: WorkspaceContext,
-  submission: Submission,
-): Promise<Submission> {
-  const email = submission.runs_as?.email ?? caller.identity.email;
-  const runner = { workspace_id: caller.member.workspace_id, email };
-  const anew = (json: string) => withCurrentKey(app, app.db.read, runner, json);
-  const { args, flow } = submission;
-  if (!flow) return { ...submission, args: await anew(args) };
-  const value = parseFields(await anew(JSON.stringify(flow.value))) as FlowValue;
-  return { ...submission, args: await anew(args), flow: { ...flow, value } };
-}
-
-/** The same of a job that was stored before. */
+/** A job that was stored before as it can be stored again, where StaleSeal says that it cannot. */
 export async function jobSealedAnew(app: App, job: Job): Promise<Job> {
   const anew = (json: string) => withCurrentKey(app, app.db.read, job, json);
   const { args, raw_flow, flow_body } = job;

@@ -7,14 +7,13 @@
 
 import { NotFound } from "../../../lib/errors.ts";
 import type { App, Caller } from "../../../platform/app/context.ts";
-import type { JobTail } from "../../../platform/events/tail.ts";
 import { describeError } from "../../../platform/http/respond.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
 import { readStored, type Said, withHeader } from "../job/logs.ts";
 import { findJob } from "../submit/service.ts";
 import { type Follower, type JobFeed, joinFeed, leaveFeed } from "./job-feed.ts";
 import { type Completion, errorUpdate, keyOf, STREAM_LIMIT, writeUpdate } from "./update-events.ts";
-import type { JobUpdate, Seen } from "./updates.ts";
+import { type JobUpdate, type Seen, shorterThan } from "./updates.ts";
 
 const PING_MS = 5_000;
 /** When a stream of getupdate_sse ends. */
@@ -288,15 +287,4 @@ export class UpdateStream implements Follower {
     this.#last = last;
     return true;
   }
-}
-
-/**
- * Where the log and the stream end that are shorter than what the follower has: a job that lost its worker begins anew,
- * and a follower who was cut off meanwhile knows it by this. Nothing is told twice to who asks for what is yet to come.
- */
-function shorterThan({ log, stream }: JobTail, { log_offset, stream_offset }: Seen): Partial<JobUpdate> {
-  return {
-    ...(log.end < log_offset ? { log_offset: log.end } : {}),
-    ...(stream.end < stream_offset ? { stream_offset: stream.end } : {}),
-  };
 }

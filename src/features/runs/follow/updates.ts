@@ -1,7 +1,9 @@
 /** What is new of a job since the caller last asked: JobUpdate, the answer of getupdate. */
+
 import { z } from "zod";
 import { parseJson } from "../../../lib/json/json.ts";
 import type { App, Context } from "../../../platform/app/context.ts";
+import type { JobTail } from "../../../platform/events/tail.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
 import { readFrom, readLogFrom } from "../job/logs.ts";
 import { JobRecord } from "../job/records.ts";
@@ -97,5 +99,19 @@ function nextChange(app: App, job_id: string) {
       clearTimeout(timer);
       for (const stop of stops) stop();
     },
+  };
+}
+
+/**
+ * Where the log and the stream end that are shorter than what the follower has: a job that lost its worker begins anew,
+ * and a follower who was cut off meanwhile knows it by this. Nothing is told twice to who asks for what is yet to come.
+ */
+export function shorterThan(
+  { log, stream }: JobTail,
+  { log_offset, stream_offset }: Seen,
+): Partial<JobUpdate> {
+  return {
+    ...(log.end < log_offset ? { log_offset: log.end } : {}),
+    ...(stream.end < stream_offset ? { stream_offset: stream.end } : {}),
   };
 }

@@ -1,7 +1,18 @@
 import type { App } from "../../../platform/app/context.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
 import type { Environment } from "../../tenancy/workspaces/environment.ts";
-import type { FlowPlace } from "../flows/status/place.ts";
+
+/** Where in which flow a job stands. */
+export interface FlowPlace {
+  /** Of the flow the step is written in; undefined for one that is not deployed and has none. */
+  path: string | undefined;
+  /** Id of the step. */
+  step: string;
+  /** The outermost flow's job, when this is its last step: what it streams is the flow's stream. */
+  streams_to: string | undefined;
+  /** It has a folder in common with the other steps. */
+  shares: boolean;
+}
 
 /** What of a job its environment is made of. */
 export type JobFacts = Pick<

@@ -2,6 +2,7 @@
 
 import type { FlowValue } from "../../../engines/flow-engine/types.ts";
 import { BadRequest } from "../../../lib/errors.ts";
+import { parseFields } from "../../../lib/json/json.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import type { JobKind } from "../../../platform/queue/states.ts";
 import type { DeployedFlow } from "../../code/flows/versions.ts";
@@ -9,6 +10,7 @@ import type { Deployed } from "../../code/scripts/versions.ts";
 import { resolveMember } from "../../tenancy/people/members.ts";
 import { asCallerReads, hasOtherRights, runnerOf } from "../arguments/caller-references.ts";
 import { sealArguments } from "../arguments/password-arguments.ts";
+import { withCurrentKey } from "../arguments/stale-ciphertext.ts";
 import { interpolate } from "../arguments/tag-template.ts";
 import type { RestartPoint } from "../flows/restart.ts";
 import type { Runnable } from "./target.ts";
@@ -184,4 +186,18 @@ async function onBehalfOf(
 
 function shorter(a: number | undefined, b: number | undefined): number | undefined {
   return a === undefined ? b : b === undefined ? a : Math.min(a, b);
+}
+
+/** The submission as it can be stored, where StaleSeal says that it cannot. */
+export async function resealedSubmission(
+  { app, caller }: WorkspaceContext,
+  submission: Submission,
+): Promise<Submission> {
+  const email = submission.runs_as?.email ?? caller.identity.email;
+  const runner = { workspace_id: caller.member.workspace_id, email };
+  const anew = (json: string) => withCurrentKey(app, app.db.read, runner, json);
+  const { args, flow } = submission;
+  if (!flow) return { ...submission, args: await anew(args) };
+  const value = parseFields(await anew(JSON.stringify(flow.value))) as FlowValue;
+  return { ...submission, args: await anew(args), flow: { ...flow, value } };
 }

@@ -13,14 +13,14 @@ import { type Job, jobs } from "../../../platform/queue/tables.ts";
 import { checkTag } from "../../tenancy/tokens/scopes.ts";
 import { refuseClosed } from "../../tenancy/workspaces/gate.ts";
 import { discardUploads } from "../arguments/form-data.ts";
-import { keepSeals, StaleSeal, sealedAnew } from "../arguments/stale-ciphertext.ts";
+import { keepSeals, StaleSeal } from "../arguments/stale-ciphertext.ts";
 import { beginFlow } from "../flows/flow-events.ts";
 import type { Plan } from "../flows/plan/plan.ts";
 import { storedPoint } from "../flows/restart.ts";
 import { isOpenTag, refuseTag } from "../job/custom-tags.ts";
 import { storedEntrypoint } from "../job/entrypoints.ts";
 import { UNFINISHED } from "../job/row-defaults.ts";
-import type { RunOptions, Submission } from "./submission.ts";
+import { type RunOptions, resealedSubmission, type Submission } from "./submission.ts";
 
 export interface SubmitHow {
   /** `options.job_id` was made here, so that nobody else can know it. */
@@ -71,7 +71,7 @@ export async function submitJob(
   try {
     return await submitOnce(ctx, submission, options, how).catch(async (cause) => {
       if (!(cause instanceof StaleSeal)) throw cause;
-      return submitOnce(ctx, await sealedAnew(ctx, submission), options, how);
+      return submitOnce(ctx, await resealedSubmission(ctx, submission), options, how);
     });
   } catch (error) {
     await discardUploads(ctx.request);

@@ -1,5 +1,6 @@
 /** What is to be run, as callers and those who set something up name it. */
 
+import type { ParameterBinding } from "../../../engines/runner/types.ts";
 import { BadRequest, Forbidden, NotFound } from "../../../lib/errors.ts";
 import { findReadable, NotReady, NotRunnable } from "../../../platform/access/permissions.ts";
 import type { Identity, WorkspaceContext } from "../../../platform/app/context.ts";
@@ -17,6 +18,12 @@ export function targetAt(path: string, is_flow: boolean): Target {
 
 /** What a run form names. */
 export type Runnable = { kind: "script"; script: Deployed } | { kind: "flow"; flow: DeployedFlow };
+
+/** The parameters of what runs before; undefined where nothing does. A flow's preprocessor is a step of its own, and is handed the whole request. */
+export function preprocessorOf(found: Runnable): ParameterBinding[] | undefined {
+  if (found.kind === "script") return found.script.version.preprocessor_parameters;
+  return found.flow.value.preprocessor_module ? [{ name: "event", kind: "named" }] : undefined;
+}
 
 /**
  * The version a run form names, when the caller may run it. A path is a script's first, and else a flow's. A restricted

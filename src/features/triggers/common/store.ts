@@ -11,14 +11,26 @@ import { BadRequest, NotFound } from "../../../lib/errors.ts";
 import { canRead, readableBy, requireWrite } from "../../../platform/access/permissions.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import { toWindow } from "../../../platform/http/operation.ts";
-import type { Schedule } from "../schedules/tables.ts";
 import { personBehind } from "./person.ts";
 
-/** What says who edited a trigger, and who else may. */
-type Settled = "workspace_id" | "edited_by" | "edited_at" | "email" | "extra_perms";
-
 /** The columns of every kind of trigger: no others are touched here. */
-type Common = Pick<Schedule, Settled | "path" | "script_path" | "is_flow" | "enabled">;
+interface TriggerRow {
+  workspace_id: string;
+  path: string;
+  /** The script or flow that runs. */
+  script_path: string;
+  is_flow: boolean;
+  enabled: boolean;
+  edited_by: string;
+  edited_at: Date;
+  /** Of whoever edited it last: its runs act as that person. */
+  email: string;
+  /** Who else may read or change it. */
+  extra_perms: Record<string, boolean>;
+}
+
+/** What the service settles of every trigger. */
+type Settled = "workspace_id" | "edited_by" | "edited_at" | "email" | "extra_perms";
 type Columns = Parameters<typeof pathTable<(typeof TOUCHED)[number]>>[0];
 const TOUCHED = [
   "extra_perms",
@@ -31,7 +43,7 @@ const TOUCHED = [
 ] as const;
 
 /** What its author says of a trigger; `Own` are columns that the service settles. */
-export type Written<Row extends Common, Own extends keyof Row = never> = Omit<Row, Settled | Own>;
+export type Written<Row extends TriggerRow, Own extends keyof Row = never> = Omit<Row, Settled | Own>;
 
 interface Kind<Row, Own extends keyof Row> {
   /** As acls/kinds.ts names it, whose changes hold the same lock. */
@@ -56,7 +68,7 @@ export interface TriggerFilters {
 /** Asked in the transaction of a change; throws when it must not be. */
 type Check = (tx: Tx) => Promise<void>;
 
-export class TriggerStore<Row extends Common, Own extends keyof Row = never> {
+export class TriggerStore<Row extends TriggerRow, Own extends keyof Row = never> {
   readonly #table: PathTable;
   readonly #kind: Kind<Row, Own>;
   /** As it is called with a path behind it, such as `schedule`. */
@@ -128,7 +140,7 @@ export class TriggerStore<Row extends Common, Own extends keyof Row = never> {
       await this.#lock(ctx, tx, path);
       await this.#refuseTaken(ctx, tx, path);
       await check?.(tx);
-      const row = { ...body, workspace_id, extra_perms: {} } as unknown as Schedule & Row;
+      const row = { ...body, workspace_id, extra_perms: {} } as unknown as TriggerRow & Row;
       await tx.insert(this.#table).values({ ...row, ...(await this.#editedNow(ctx, tx, row)) });
       tx.afterCommit(() => this.#kind.changed(ctx.app));
     });

@@ -7,9 +7,9 @@ import { newJobId } from "../../../lib/text/ids.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import type { JobFinished } from "../../../platform/events/events.ts";
 import { asSent, runnerOf } from "../../runs/arguments/caller-references.ts";
-import { preprocessorOf, takesEvent } from "../../runs/arguments/preprocessor-input.ts";
+import { takesEvent } from "../../runs/arguments/preprocessor-input.ts";
 import { runnableSubmission } from "../../runs/submit/submission.ts";
-import { resolveTarget, type Target, targetAt } from "../../runs/submit/target.ts";
+import { preprocessorOf, resolveTarget, type Target, targetAt } from "../../runs/submit/target.ts";
 import { contextOf, submitTriggered, type Trigger } from "../../runs/submit/triggered.ts";
 import { type MessageFilter, type WebsocketTrigger, websocketTriggers } from "./tables.ts";
 

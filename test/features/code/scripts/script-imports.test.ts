@@ -1,5 +1,9 @@
 /** Scripts that import scripts: pinned when they are deployed, locked again when what they import is. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { and, eq } from "drizzle-orm";
+import { settleLock } from "../../../../src/features/code/scripts/imports/locking.ts";
+import { closeMeanwhile, reopen } from "../../../../src/features/tenancy/workspaces/gate.ts";
+import { jobs } from "../../../../src/platform/queue/tables.ts";
 import { type Ask, startTestServer, type TestServer, until } from "../../../support/harness.ts";
 
 let server: TestServer;
@@ -183,6 +187,52 @@ describe("an import", () => {
       },
     );
     expect(await run("f/app/bill")).toBe(12);
+  });
+
+  describe("in a workspace that closes", () => {
+    const lockJobs = (path: string) =>
+      server.server.app.db.read
+        .select()
+        .from(jobs)
+        .where(and(eq(jobs.workspace_id, "acme"), eq(jobs.script_path, path)));
+
+    async function whileClosed(work: () => Promise<void>) {
+      closeMeanwhile(server.server.app, "acme", "is archived");
+      try {
+        await work();
+      } finally {
+        reopen(server.server.app, "acme");
+      }
+    }
+
+    test("is not deployed anew, and its importers are not locked again", async () => {
+      await deploy("f/lib/shut", "export const n = 1;");
+      await deploy("f/app/uses_shut", 'import { n } from "/f/lib/shut";\nexport const main = () => n;');
+      const before = await lockJobs("f/app/uses_shut");
+      const { hash: parent_hash } = (await ask("GET", "/w/acme/scripts/get/p/f/lib/shut")).json();
+      await whileClosed(async () => {
+        const body = { path: "f/lib/shut", content: "export const n = 2;", language: "bun", parent_hash };
+        const answer = await ask("POST", "/w/acme/scripts/create", body);
+        expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("is archived")]);
+      });
+      expect(await lockJobs("f/app/uses_shut")).toEqual(before);
+      expect((await ask("GET", "/w/acme/scripts/get/p/f/lib/shut")).json().hash).toBe(parent_hash);
+    });
+
+    test("keeps the lock that a job has found, and queues nothing", async () => {
+      await deploy("f/lib/late", 'import "./absent";\nexport const n = 1;');
+      await deploy("f/app/uses_late", 'import { n } from "/f/lib/late";\nexport const main = () => n;');
+      const [job] = await lockJobs("f/lib/late");
+      const before = await lockJobs("f/app/uses_late");
+      await whileClosed(() =>
+        server.server.app.db.write((tx) =>
+          settleLock(server.server.app, tx, job!, { lock: "", imports: [] }),
+        ),
+      );
+      expect(await lockJobs("f/app/uses_late")).toEqual(before);
+      const { lock, lock_error_logs } = (await ask("GET", "/w/acme/scripts/get/p/f/lib/late")).json();
+      expect([lock, lock_error_logs]).toEqual(["", null]);
+    });
   });
 
   test("is told of by the dependency map", async () => {

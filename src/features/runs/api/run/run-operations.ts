@@ -16,14 +16,14 @@ import {
 import { argumentsOf, type Source } from "../../arguments/arguments.ts";
 import { inputAsSent } from "../../arguments/caller-references.ts";
 import { discardUploads } from "../../arguments/form-data.ts";
-import { preprocessedArguments, preprocessorOf } from "../../arguments/preprocessor-input.ts";
+import { preprocessedArguments } from "../../arguments/preprocessor-input.ts";
 import { errorStatusOf, resultResponse } from "../../follow/response-control.ts";
 import { submitAndStream } from "../../follow/stream-answers.ts";
 import { idempotencyKey, submitOnce } from "../../submit/idempotency.ts";
 import { verifiedRequest } from "../../submit/signatures.ts";
 import { runnableSubmission, type Submission } from "../../submit/submission.ts";
 import { RUN_FLOW, refuseBeyond, submitJob } from "../../submit/submit.ts";
-import { resolveTarget, type Target } from "../../submit/target.ts";
+import { preprocessorOf, resolveTarget, type Target } from "../../submit/target.ts";
 import { refuseWhenFull, submitAndWait } from "../../submit/wait.ts";
 
 const base = "/w/{workspace}/jobs" as const;

@@ -7,18 +7,8 @@ import { type Job, jobs } from "../../../../platform/queue/tables.ts";
 import { runnable } from "../../../code/flows/value/runnable.ts";
 import type { StoredFlow } from "../../../code/flows/value/tree.ts";
 import { flowPathOf, flowValueOf } from "../../../code/flows/versions.ts";
+import type { FlowPlace } from "../../job/environment.ts";
 import { leafOf, moduleIndex } from "../modules.ts";
-
-export interface FlowPlace {
-  /** Of the flow the step is written in; undefined for one that is not deployed and has none. */
-  path: string | undefined;
-  /** Id of the step. */
-  step: string;
-  /** The outermost flow's job, when this is its last step: what it streams is the flow's stream. */
-  streams_to: string | undefined;
-  /** It has a folder in common with the other steps. */
-  shares: boolean;
-}
 
 /** Of any other job than a flow's step: undefined. */
 export async function placeInFlow(app: App, job: Job): Promise<FlowPlace | undefined> {

@@ -5,12 +5,11 @@ import type { App, Context, WorkspaceContext } from "../../../../platform/app/co
 import { errorResponse } from "../../../../platform/http/respond.ts";
 import { asSent, runnerOf } from "../../../runs/arguments/caller-references.ts";
 import { discardUploads } from "../../../runs/arguments/form-data.ts";
-import { preprocessorOf } from "../../../runs/arguments/preprocessor-input.ts";
 import { resultResponse } from "../../../runs/follow/response-control.ts";
 import { submitAndStream } from "../../../runs/follow/stream-answers.ts";
 import { runnableSubmission, type Submission } from "../../../runs/submit/submission.ts";
 import { refuseBeyond, submitJob } from "../../../runs/submit/submit.ts";
-import { type Runnable, resolveTarget, targetAt } from "../../../runs/submit/target.ts";
+import { preprocessorOf, type Runnable, resolveTarget, targetAt } from "../../../runs/submit/target.ts";
 import { contextOf } from "../../../runs/submit/triggered.ts";
 import { refuseWhenFull, submitAndWait } from "../../../runs/submit/wait.ts";
 import type { Match } from "../routes.ts";
