@@ -220,8 +220,9 @@ describe("an import", () => {
     });
 
     test("keeps the lock that a job has found, and queues nothing", async () => {
-      await deploy("f/lib/late", 'import "./absent";\nexport const n = 1;');
+      await deploy("f/lib/late", "export const n = 1;");
       await deploy("f/app/uses_late", 'import { n } from "/f/lib/late";\nexport const main = () => n;');
+      await deploy("f/lib/late", 'import "./absent";\nexport const n = 2;');
       const [job] = await lockJobs("f/lib/late");
       const before = await lockJobs("f/app/uses_late");
       await whileClosed(() =>
