@@ -4,9 +4,10 @@
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { JobsRole } from "../../src/platform/app/loop.ts";
 import { loadConfig } from "../../src/platform/config/config.ts";
 import { parameterNames, type TypedOperation } from "../../src/platform/http/operation.ts";
-import type { JobsRole, RunningApp } from "../../src/server/app.ts";
+import type { RunningApp } from "../../src/server/app.ts";
 import { CliError, EXIT, usageError } from "../terminal/text/failure.ts";
 
 export interface Target {

@@ -1,6 +1,6 @@
 /** What all commands share: their common options, and how their work is wrapped. */
 import { Command, Help, Option } from "commander";
-import type { JobsRole } from "../../src/server/app.ts";
+import type { JobsRole } from "../../src/platform/app/loop.ts";
 import { isSameServer, readLogin } from "../client/login-file.ts";
 import { type Client, connect, type Target } from "../client/transport.ts";
 import { CliError, EXIT } from "../terminal/text/failure.ts";

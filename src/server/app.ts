@@ -1,51 +1,31 @@
 /** The composition root: the only place that knows every part. Opens, wires, starts in order and stops in reverse. */
-import { join } from "node:path";
 import { connect, outageAtStart } from "../database/connect.ts";
 import { migrate } from "../database/migrations/migrate.ts";
 import { createRunner } from "../engines/runner/runner.ts";
-import { sandboxOf } from "../engines/runner/sandbox/settings.ts";
 import { openSetup } from "../features/accounts/sessions/setup.ts";
-import { createTokenNotifier } from "../features/accounts/tokens/token-expiry.ts";
-import { createCaretaker } from "../features/instance/self/maintenance.ts";
-import { pythonIndexOf } from "../features/instance/settings/python-index.ts";
 import { recoverFromSetBack } from "../features/lifecycle/clock-set-back.ts";
-import { createResumer } from "../features/lifecycle/resumable/resumer.ts";
 import { holdUnfinished } from "../features/lifecycle/resumable/service.ts";
-import { createFilePruner, createPruner } from "../features/lifecycle/retention/pruner.ts";
-import { giveUpFrame } from "../features/runs/flows/wake/fail-run.ts";
-import { wakeFrames } from "../features/runs/flows/wake/wake-run.ts";
-import { createFlowWaker } from "../features/runs/flows/wake/wake-up-timers.ts";
-import { followOtherServers } from "../features/runs/follow/remote-completions.ts";
-import { endWaits } from "../features/runs/submit/wait.ts";
-import { createRescuer } from "../features/runs/worker/rescuer.ts";
-import { createWorker } from "../features/runs/worker/worker.ts";
 import { keepFailedMigration } from "../features/signals/alerts/failed-migration.ts";
-import { tellLeakedKey, tellRestored } from "../features/signals/alerts/own-files.ts";
+import { tellLeakedKey } from "../features/signals/alerts/own-files.ts";
 import { recordAudit } from "../features/signals/audit/service.ts";
 import { setInstanceWebhook } from "../features/signals/webhooks/endpoints.ts";
 import { recordChange } from "../features/signals/webhooks/outbox.ts";
-import { createWebhookSender } from "../features/signals/webhooks/sender/webhook-sender.ts";
 import { OPERATOR } from "../features/tenancy/people/local-admin.ts";
 import { resolveMember } from "../features/tenancy/people/members.ts";
-import { createJobTokens } from "../features/tenancy/tokens/job-tokens.ts";
 import { checkScopes } from "../features/tenancy/tokens/scopes.ts";
 import { createTokenUse, resolveToken } from "../features/tenancy/tokens/service.ts";
 import { checkInstanceKey } from "../features/tenancy/workspaces/secrets.ts";
 import { createUsage } from "../features/tenancy/workspaces/usage.ts";
-import { createHandlerCaller } from "../features/triggers/handlers/caller.ts";
-import { createScheduler } from "../features/triggers/schedules/scheduler.ts";
-import { createWebsocketListener } from "../features/triggers/websocket/listener/websocket-listener.ts";
 import { backgroundSettled } from "../lib/async/background.ts";
 import { createParts } from "../lib/async/start-stop.ts";
 import { closeInstanceKey, loadInstanceKey, needInstanceKey } from "../lib/crypto/instance-key.ts";
 import { createLog } from "../lib/logging/log.ts";
 import { createMeters, tally } from "../lib/logging/meters.ts";
 import type { App } from "../platform/app/context.ts";
+import type { JobsRole } from "../platform/app/loop.ts";
 import { openRelay } from "../platform/cluster/bus.ts";
 import { followForgetting } from "../platform/cluster/cache-invalidation.ts";
 import { followClock } from "../platform/cluster/clock.ts";
-import { readGroupTags, takenTags } from "../platform/cluster/group-tags.ts";
-import { createPresence } from "../platform/cluster/heartbeat.ts";
 import { ALWAYS_LEADER, createLeadership } from "../platform/cluster/leadership.ts";
 import { followQuestions } from "../platform/cluster/request-reply.ts";
 import type { Config } from "../platform/config/config.ts";
@@ -56,6 +36,9 @@ import { mount } from "../platform/http/server.ts";
 import { createQueue } from "../platform/queue/queue.ts";
 import { newWorkerName } from "../platform/queue/worker-name.ts";
 import { features, operations } from "./features.ts";
+import { startLoops } from "./loops.ts";
+import { runnerOptions } from "./runner-options.ts";
+import { startWorker } from "./start-worker.ts";
 
 const MB = 1_000_000;
 
@@ -83,12 +66,6 @@ export interface RunningApp {
   onDrained: (then: () => Promise<void>) => void;
   stop: () => Promise<void>;
 }
-
-/**
- * Which jobs this process runs: all that are due (a server; a worker does nothing else), those it submits itself and the dependencies of what it
- * deploys (a command that runs a script on the data directory), or none (any other command).
- */
-export type JobsRole = "all" | "worker" | "own" | "none";
 
 /**
  * Opens the database, brings it up to date and starts the worker. The caller holds the data directory.
@@ -149,29 +126,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       );
     });
 
-    app.runner = createRunner({
-      directory: join(config.data_dir, "runner"),
-      concurrency: config.workers,
-      max_children: config.max_children,
-      blank_children: config.blank_children,
-      idle_timeout_ms: config.child_idle_s * 1000,
-      max_log_bytes: config.max_log_mb * MB,
-      max_result_bytes: config.max_result_mb * MB,
-      max_stream_bytes: config.max_stream_mb * MB,
-      registry: () => app.settings.get("npm_config_registry"),
-      pythonIndex: () => pythonIndexOf(app.settings),
-      limits: {
-        memory_mb: config.job_memory_mb,
-        processes: config.job_processes,
-        cpu_s: config.job_cpu_s,
-        disk_mb: config.job_disk_mb,
-      },
-      sandbox: sandboxOf(config),
-      proxy_credentials: config.job_proxy_credentials === "on",
-      onRestored: (files) => tellRestored(app, files),
-      tokensFor: createJobTokens(app),
-      log: (level, message, fields) => log[level](fields ?? {}, message),
-    });
+    app.runner = createRunner(runnerOptions(app));
     await parts.start("token use", createTokenUse(app));
     await parts.start("usage", createUsage(app));
 
@@ -180,35 +135,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       await app.runner.start();
       parts.add("runner", () => app.runner.stop());
 
-      await parts.start("rescuer", createRescuer(app));
-
-      const waker = createFlowWaker(app, {
-        wake: (root_job, frame_ids) => wakeFrames(app, root_job, frame_ids),
-        giveUp: (root_job, frame_id, cause) => giveUpFrame(app, root_job, frame_id, cause),
-      });
-      await parts.start("flow waker", waker);
-
-      const isCommand = role === "own";
-      if (!isCommand) await readGroupTags(app);
-      const ofServer = () => takenTags(app);
-      const worker = createWorker(
-        app,
-        isCommand
-          ? { claimed: () => ["dependency"], handed: () => undefined }
-          : { claimed: ofServer, handed: ofServer },
-      );
-      await worker.start();
-      parts.add("waiting callers", async () => {
-        endWaits(app);
-        await drained();
-      });
-      parts.add("worker", () => worker.stop(config.drain_s * 1000));
-
-      if (!isCommand) {
-        await parts.start("presence", createPresence(app, worker.work));
-        await parts.start("other servers", followOtherServers(app));
-        await parts.start("file pruner", createFilePruner(app));
-      }
+      await startWorker(app, parts, role, () => drained());
     }
     if (role === "all") {
       if (db.channel) {
@@ -217,16 +144,9 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
         await parts.start("leadership", leadership);
       }
       clock.onSetBack((by_ms) => recoverFromSetBack(app, by_ms));
-      await parts.start("resumer", createResumer(app));
       await setInstanceWebhook(app, app.settings.get("instance_events_webhook"));
-      await parts.start("pruner", createPruner(app));
-      await parts.start("scheduler", createScheduler(app));
-      await parts.start("handlers", createHandlerCaller(app));
-      await parts.start("webhook sender", createWebhookSender(app));
-      await parts.start("websocket listener", createWebsocketListener(app));
-      await parts.start("token notifier", createTokenNotifier(app));
-      await parts.start("caretaker", createCaretaker(app));
     }
+    await startLoops(app, parts, role);
   } catch (cause) {
     await parts.stop().catch(() => {});
     throw cause;

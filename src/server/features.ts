@@ -1,6 +1,7 @@
 /**
  * The one list of features. Whatever concerns all of them (routes, rights, renaming, export, retention …) reads what they
- * declare in their `feature.ts`; a new feature is a folder and a line here.
+ * declare in their `feature.ts`; a new feature is a folder and a line here. They stand from the roof down: each builds on
+ * those that come later, and what they run beside requests is started from the last to the first.
  */
 
 import { feature as acls } from "../features/accounts/acls/feature.ts";
@@ -33,11 +34,15 @@ import { feature as settingsOfInstance } from "../features/instance/settings/fea
 import { feature as workers } from "../features/instance/workers/feature.ts";
 import { feature as archives } from "../features/lifecycle/export/feature.ts";
 import { feature as keys } from "../features/lifecycle/keys/feature.ts";
+import { feature as resumable } from "../features/lifecycle/resumable/feature.ts";
+import { feature as retention } from "../features/lifecycle/retention/feature.ts";
 import { feature as settingsOfLifecycle } from "../features/lifecycle/settings/feature.ts";
 import { feature as triggerCounts } from "../features/lifecycle/trigger-counts/feature.ts";
 import { feature as workspacesOfLifecycle } from "../features/lifecycle/workspaces/feature.ts";
 import { feature as api } from "../features/runs/api/feature.ts";
 import { feature as approvals } from "../features/runs/approvals/feature.ts";
+import { feature as follow } from "../features/runs/follow/feature.ts";
+import { feature as worker } from "../features/runs/worker/feature.ts";
 import { feature as alerts } from "../features/signals/alerts/feature.ts";
 import { feature as audit } from "../features/signals/audit/feature.ts";
 import { feature as mail } from "../features/signals/mail/feature.ts";
@@ -78,7 +83,11 @@ const mounted: MountedFeature[] = [
   settingsOfLifecycle,
   triggerCounts,
   workspacesOfLifecycle,
+  retention,
+  resumable,
   api,
+  worker,
+  follow,
   approvals,
   acls,
   admin,

@@ -4,27 +4,11 @@
  */
 
 import type { AnyColumn } from "drizzle-orm";
-import type { Tx } from "../../database/database.ts";
+import type { Importers } from "./importers.ts";
 import type { ItemKind, PathColumn } from "./item-kind.ts";
+import type { JobEvents } from "./job-ends.ts";
+import type { Loop } from "./loop.ts";
 import type { MentioningJson, PersonEvents } from "./person.ts";
-
-/** A version whose dependencies are resolved again by a job. */
-export interface RelockTarget {
-  kind: "dependencies" | "flowdependencies";
-  script_path: string;
-  script_hash?: string;
-  flow_version?: number;
-  language?: string;
-  /** Username of whoever deployed it: the job runs as that person. */
-  created_by: string;
-}
-
-/** Items whose code imports deployed scripts. */
-export interface Importers {
-  kind: "script" | "flow";
-  /** Which versions are locked again, of the items at these paths, when a script that they import is deployed. */
-  relockTargets(tx: Tx, workspace_id: string, paths: string[]): Promise<RelockTarget[]>;
-}
 
 export interface Feature {
   /** Below `src/features`, such as `code/scripts`. */
@@ -37,10 +21,12 @@ export interface Feature {
   usernameColumns?: readonly AnyColumn[];
   /** JSON columns that mention paths: they follow when a user is renamed. */
   mentioningJson?: readonly MentioningJson[];
-  /** What else the feature does when something happens elsewhere. */
-  on?: PersonEvents;
   /** The feature's items whose code imports deployed scripts. */
   importers?: Importers;
+  /** What else the feature does when something happens elsewhere. */
+  on?: PersonEvents & JobEvents;
+  /** What runs beside requests: started in the order in which features build on each other, stopped in reverse. */
+  loops?: readonly Loop[];
 }
 
 // Declared here, since features are declared in terms of the app: the other way round would be a circle.

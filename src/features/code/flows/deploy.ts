@@ -1,3 +1,4 @@
+/** Deploying flows. */
 import type { Tx } from "../../../database/database.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { newJobId } from "../../../lib/text/ids.ts";

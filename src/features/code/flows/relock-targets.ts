@@ -1,6 +1,6 @@
 import { and, eq, inArray } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
-import type { Importers, RelockTarget } from "../../../platform/app/feature.ts";
+import type { Importers, RelockTarget } from "../../../platform/app/importers.ts";
 import { flows } from "./tables.ts";
 
 /** The newest versions of the flows at these paths: they are locked again when what their steps import is deployed. */

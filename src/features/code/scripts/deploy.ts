@@ -1,3 +1,4 @@
+/** Deploying scripts. */
 import type { Tx } from "../../../database/database.ts";
 import { analyseScript, usableLock } from "../../../engines/languages/reading/analyse.ts";
 import { type Parameter, type ScriptAnalysis, toArgumentsSchema } from "../../../engines/languages/types.ts";

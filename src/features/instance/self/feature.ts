@@ -1,4 +1,5 @@
 import { defineFeature } from "../../../platform/http/feature.ts";
+import { createCaretaker } from "./maintenance.ts";
 import { instanceOperations } from "./operations.ts";
 import { sendStats } from "./statistics.ts";
 
@@ -8,4 +9,5 @@ export const feature = defineFeature({
     "operations.ts": instanceOperations,
     "statistics.ts": [sendStats],
   },
+  loops: [{ name: "caretaker", roles: ["all"], create: createCaretaker }],
 });

@@ -7,11 +7,11 @@ import { type Backoff, backoffMs } from "../../../lib/async/retry.ts";
 import { sleep } from "../../../lib/async/sleep.ts";
 import { Internal } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
+import { withFollowUp } from "../../../platform/app/job-ends.ts";
 import { aboutJob } from "../../../platform/queue/log-fields.ts";
 import { isFrame } from "../../../platform/queue/states.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
 import { type FlowResume, flowResumes } from "../../code/flows/tables.ts";
-import { withHandlers } from "../../triggers/handlers/outbox.ts";
 import { jobSealedAnew, StaleSeal } from "../arguments/stale-ciphertext.ts";
 import { cachedResult } from "../job/cached-results.ts";
 import { verdict } from "./drive/answers.ts";
@@ -119,7 +119,7 @@ export async function endJob(
   work: Work,
   write: Write = app.db.write,
 ): Promise<boolean> {
-  if (job.flow_step_id === null || job.root_job === null) return write(withHandlers(app, job, status, work));
+  if (job.flow_step_id === null || job.root_job === null) return write(withFollowUp(app, job, status, work));
   const module = job.flow_step_id;
   const index = job.flow_index ?? undefined;
   const tell = (run: FlowRun) => {

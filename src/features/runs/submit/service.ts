@@ -7,6 +7,7 @@ import { BadRequest, NotFound, type SvcError, Unauthorized } from "../../../lib/
 import { isUuid } from "../../../lib/text/ids.ts";
 import { isMeant, isOwner, namesOf, ownedBy } from "../../../platform/access/permissions.ts";
 import type { App, Caller, Context, WorkspaceContext } from "../../../platform/app/context.ts";
+import { followUpOf } from "../../../platform/app/job-ends.ts";
 import type { Audit } from "../../../platform/http/operation.ts";
 import { settlePlaces } from "../../../platform/queue/concurrency.ts";
 import { queuedSlices } from "../../../platform/queue/queued-slices.ts";
@@ -14,7 +15,6 @@ import { isFrame } from "../../../platform/queue/states.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
 import { settleWithoutLock } from "../../code/flows/locks.ts";
 import { isAllowed, tagsOf } from "../../tenancy/tokens/scopes.ts";
-import { noteEnd } from "../../triggers/handlers/outbox.ts";
 import { cancelFlow, endJob } from "../flows/flow-events.ts";
 import { canceledResult } from "../job/canceled.ts";
 
@@ -260,7 +260,7 @@ export async function cancelUnfinished(
       await settlePlaces(tx, job, now);
       tx.afterCommit(app.queue.wake);
     }
-    await noteEnd(app, tx, job, "canceled");
+    await followUpOf(app, job, "canceled")?.(tx);
     const told = { id: job.id, workspace_id: job.workspace_id, status: "canceled", result } as const;
     tx.afterCommit(() => app.events.publishFinished(told));
     return true;

@@ -1,6 +1,7 @@
 import { pathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { scheduleOperations } from "./operations.ts";
+import { createScheduler } from "./scheduler.ts";
 import { schedulerOf } from "./service.ts";
 import { schedules } from "./tables.ts";
 
@@ -26,4 +27,5 @@ export const feature = defineFeature({
   on: {
     userRenamed: async (app, tx) => tx.afterCommit(() => schedulerOf(app).wake()),
   },
+  loops: [{ name: "scheduler", roles: ["all"], create: createScheduler }],
 });

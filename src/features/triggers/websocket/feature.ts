@@ -1,5 +1,6 @@
 import { pathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
+import { createWebsocketListener } from "./listener/websocket-listener.ts";
 import { websocketTriggerOperations } from "./operations.ts";
 import { restartListening } from "./service.ts";
 import { websocketTriggers } from "./tables.ts";
@@ -20,4 +21,5 @@ export const feature = defineFeature({
     { column: websocketTriggers.initial_messages, key: websocketTriggers.path, form: "flow" },
   ],
   on: { userRenamed: restartListening },
+  loops: [{ name: "websocket listener", roles: ["all"], create: createWebsocketListener }],
 });

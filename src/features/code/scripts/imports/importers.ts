@@ -4,7 +4,7 @@ import type { Reader, Tx } from "../../../../database/database.ts";
 import { parseFields } from "../../../../lib/json/json.ts";
 import { newJobId } from "../../../../lib/text/ids.ts";
 import type { App } from "../../../../platform/app/context.ts";
-import type { Importers, RelockTarget } from "../../../../platform/app/feature.ts";
+import type { Importers, RelockTarget } from "../../../../platform/app/importers.ts";
 import { insertJob } from "../../../../platform/queue/job-store.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";
 import { refuseClosed } from "../../../tenancy/workspaces/gate.ts";

@@ -1,6 +1,6 @@
 import { and, asc, eq, inArray } from "drizzle-orm";
 import type { Tx } from "../../../../database/database.ts";
-import type { Importers, RelockTarget } from "../../../../platform/app/feature.ts";
+import type { Importers, RelockTarget } from "../../../../platform/app/importers.ts";
 import { scripts } from "../tables.ts";
 
 /** The newest versions of the scripts at these paths: they are locked again when what they import is deployed. */

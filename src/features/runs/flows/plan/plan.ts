@@ -2,11 +2,11 @@
 import { eq } from "drizzle-orm";
 import type { Tx } from "../../../../database/database.ts";
 import type { App } from "../../../../platform/app/context.ts";
+import { followUpOf } from "../../../../platform/app/job-ends.ts";
 import type { JobFinished } from "../../../../platform/events/events.ts";
 import type { Reservation } from "../../../../platform/queue/queue.ts";
 import { type Job, jobs } from "../../../../platform/queue/tables.ts";
 import { flowItems } from "../../../code/flows/tables.ts";
-import { noteEnd } from "../../../triggers/handlers/outbox.ts";
 import { type ForRunner, refuseStale } from "../../arguments/stale-ciphertext.ts";
 import { cacheResult } from "../../job/cached-results.ts";
 import { labelsOf } from "../../job/labels.ts";
@@ -244,7 +244,7 @@ export class Plan {
     if (job.id !== frame.id) return;
     if (job.cache_ttl && status === "success" && !cached) await cacheResult(this.#app, tx, job, result);
     await freePlace(this.#app, tx, job);
-    await noteEnd(this.#app, tx, job, status);
+    await followUpOf(this.#app, job, status)?.(tx);
   }
 
   #committed(): void {

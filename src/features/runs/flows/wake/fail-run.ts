@@ -2,9 +2,9 @@
 import { and, eq, sql } from "drizzle-orm";
 import { isPassing } from "../../../../database/failure.ts";
 import type { App } from "../../../../platform/app/context.ts";
+import { followUpOf } from "../../../../platform/app/job-ends.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
 import { flowFrames } from "../../../code/flows/tables.ts";
-import { noteEnd } from "../../../triggers/handlers/outbox.ts";
 import { stopFrame } from "../drive/drive.ts";
 import { NotPlanned, transact } from "../plan/commit-transition.ts";
 import { freePlace } from "../plan/stopping.ts";
@@ -51,7 +51,7 @@ async function endRun(app: App, id: string, result: string): Promise<void> {
       .returning();
     if (!ended) return;
     await freePlace(app, tx, ended);
-    await noteEnd(app, tx, ended, "failure");
+    await followUpOf(app, ended, "failure")?.(tx);
     const { workspace_id } = ended;
     tx.afterCommit(() => {
       app.events.publishFinished({ id, workspace_id, status: "failure", result });

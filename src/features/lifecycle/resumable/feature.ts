@@ -1,0 +1,8 @@
+import { defineFeature } from "../../../platform/http/feature.ts";
+import { createResumer } from "./resumer.ts";
+
+export const feature = defineFeature({
+  folder: "lifecycle/resumable",
+  operations: {},
+  loops: [{ name: "resumer", roles: ["all"], create: createResumer }],
+});

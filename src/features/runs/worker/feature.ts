@@ -1,0 +1,25 @@
+import { defineFeature } from "../../../platform/http/feature.ts";
+import { giveUpFrame } from "../flows/wake/fail-run.ts";
+import { wakeFrames } from "../flows/wake/wake-run.ts";
+import { createFlowWaker } from "../flows/wake/wake-up-timers.ts";
+import { createRescuer } from "./rescuer.ts";
+
+const WITH_JOBS = ["all", "worker", "own"] as const;
+
+export const feature = defineFeature({
+  folder: "runs/worker",
+  operations: {},
+  loops: [
+    { name: "rescuer", roles: WITH_JOBS, phase: "before worker", create: createRescuer },
+    {
+      name: "flow waker",
+      roles: WITH_JOBS,
+      phase: "before worker",
+      create: (app) =>
+        createFlowWaker(app, {
+          wake: (root_job, frame_ids) => wakeFrames(app, root_job, frame_ids),
+          giveUp: (root_job, frame_id, cause) => giveUpFrame(app, root_job, frame_id, cause),
+        }),
+    },
+  ],
+});

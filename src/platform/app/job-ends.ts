@@ -1,0 +1,66 @@
+/** What features do when a job ends, in the transaction that stores the end. */
+import type { Tx } from "../../database/database.ts";
+import { perApp } from "../../lib/async/per-app.ts";
+import type { JobStatus } from "../queue/states.ts";
+import type { Job } from "../queue/tables.ts";
+import type { App } from "./context.ts";
+
+/** What is looked at of a job that ends. */
+export type EndedJob = Pick<
+  Job,
+  "id" | "workspace_id" | "kind" | "flow_step_id" | "parent_job" | "trigger_kind" | "schedule_path"
+>;
+
+/** Stores what follows from the end of a job, in the transaction that stores the end. */
+export type FollowUp = (tx: Tx) => Promise<void>;
+
+/**
+ * Called at every end of a job, before it is stored.
+ * @returns what is to be done in the transaction that stores it; undefined for nothing, which most ends ask for
+ */
+export type JobEndListener = (app: App, job: EndedJob, status: JobStatus) => FollowUp | undefined;
+
+export interface JobEvents {
+  /** A job ends. */
+  jobEnded?: JobEndListener;
+}
+
+const listenersOf = perApp<App, readonly JobEndListener[]>(({ features }) =>
+  features.flatMap(({ on }) => on?.jobEnded ?? []),
+);
+
+/** @returns what is to be done in the transaction that stores the end; undefined for nothing */
+export function followUpOf(app: App, job: EndedJob, status: JobStatus): FollowUp | undefined {
+  let all: FollowUp | undefined;
+  for (const listener of listenersOf(app)) {
+    const followUp = listener(app, job, status);
+    all = all && followUp ? inOrder(all, followUp) : (all ?? followUp);
+  }
+  return all;
+}
+
+const inOrder =
+  (first: FollowUp, second: FollowUp): FollowUp =>
+  async (tx) => {
+    await first(tx);
+    await second(tx);
+  };
+
+/**
+ * Adds to what stores a job's end what follows from it.
+ * @param work false: the job ended elsewhere, and nothing follows
+ */
+export function withFollowUp(
+  app: App,
+  job: EndedJob,
+  status: JobStatus,
+  work: (tx: Tx) => Promise<boolean>,
+): (tx: Tx) => Promise<boolean> {
+  const followUp = followUpOf(app, job, status);
+  if (!followUp) return work;
+  return async (tx) => {
+    if (!(await work(tx))) return false;
+    await followUp(tx);
+    return true;
+  };
+}

@@ -1,0 +1,20 @@
+import type { Parts } from "../lib/async/start-stop.ts";
+import type { App } from "../platform/app/context.ts";
+import type { JobsRole, Loop } from "../platform/app/loop.ts";
+
+/**
+ * Starts the loops of all features for this role, from the ground up: what one of them sets off is taken up by those that
+ * run already. They are stopped in reverse, with all parts.
+ */
+export async function startLoops(
+  app: App,
+  parts: Parts,
+  role: JobsRole,
+  phase?: Loop["phase"],
+): Promise<void> {
+  for (const { loops = [] } of app.features.toReversed()) {
+    for (const loop of loops) {
+      if (loop.phase === phase && loop.roles.includes(role)) await parts.start(loop.name, loop.create(app));
+    }
+  }
+}

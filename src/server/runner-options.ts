@@ -1,0 +1,37 @@
+import { join } from "node:path";
+import { sandboxOf } from "../engines/runner/sandbox/settings.ts";
+import type { RunnerOptions } from "../engines/runner/types.ts";
+import { pythonIndexOf } from "../features/instance/settings/python-index.ts";
+import { tellRestored } from "../features/signals/alerts/own-files.ts";
+import { createJobTokens } from "../features/tenancy/tokens/job-tokens.ts";
+import type { App } from "../platform/app/context.ts";
+
+const MB = 1_000_000;
+
+/** The runner knows no app and no configuration: what it needs of them, in its own terms. */
+export function runnerOptions(app: App): RunnerOptions {
+  const { config, log } = app;
+  return {
+    directory: join(config.data_dir, "runner"),
+    concurrency: config.workers,
+    max_children: config.max_children,
+    blank_children: config.blank_children,
+    idle_timeout_ms: config.child_idle_s * 1000,
+    max_log_bytes: config.max_log_mb * MB,
+    max_result_bytes: config.max_result_mb * MB,
+    max_stream_bytes: config.max_stream_mb * MB,
+    registry: () => app.settings.get("npm_config_registry"),
+    pythonIndex: () => pythonIndexOf(app.settings),
+    limits: {
+      memory_mb: config.job_memory_mb,
+      processes: config.job_processes,
+      cpu_s: config.job_cpu_s,
+      disk_mb: config.job_disk_mb,
+    },
+    sandbox: sandboxOf(config),
+    proxy_credentials: config.job_proxy_credentials === "on",
+    onRestored: (files) => tellRestored(app, files),
+    tokensFor: createJobTokens(app),
+    log: (level, message, fields) => log[level](fields ?? {}, message),
+  };
+}
