@@ -1,0 +1,52 @@
+/** What features store together with the end of a job. */
+import { expect, test } from "bun:test";
+import type { Tx } from "../../../src/database/database.ts";
+import type { App } from "../../../src/platform/app/context.ts";
+import {
+  type EndedJob,
+  followUpOf,
+  type JobEndListener,
+  withFollowUp,
+} from "../../../src/platform/app/job-ends.ts";
+
+const job = { id: "1", kind: "script" } as EndedJob;
+const tx = {} as Tx;
+
+/** An app whose features each have something to store at some ends. */
+function appWith(...listeners: JobEndListener[]): App {
+  const features = listeners.map((jobEnded, at) => ({ folder: String(at), on: { jobEnded } }));
+  return { features: [{ folder: "without" }, ...features] } as unknown as App;
+}
+
+const onFailure =
+  (stored: string[], name: string): JobEndListener =>
+  (_app, { id }, status) =>
+    status === "failure" ? async () => void stored.push(`${name} of ${id}`) : undefined;
+
+test("all features store what follows, in their order", async () => {
+  const stored: string[] = [];
+  const app = appWith(
+    onFailure(stored, "a"),
+    () => undefined,
+    onFailure(stored, "b"),
+    onFailure(stored, "c"),
+  );
+  await followUpOf(app, job, "failure")?.(tx);
+  expect(stored).toEqual(["a of 1", "b of 1", "c of 1"]);
+});
+
+test("an end from which nothing follows costs nothing", () => {
+  const app = appWith(onFailure([], "a"));
+  const work = async () => true;
+  expect(followUpOf(app, job, "success")).toBeUndefined();
+  expect(withFollowUp(app, job, "success", work)).toBe(work);
+});
+
+test("nothing follows from an end that was not stored", async () => {
+  const stored: string[] = [];
+  const app = appWith(onFailure(stored, "a"));
+  expect(await withFollowUp(app, job, "failure", async () => false)(tx)).toBe(false);
+  expect(stored).toEqual([]);
+  expect(await withFollowUp(app, job, "failure", async () => true)(tx)).toBe(true);
+  expect(stored).toEqual(["a of 1"]);
+});
