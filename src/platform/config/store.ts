@@ -7,8 +7,8 @@
  */
 import { eq } from "drizzle-orm";
 import type { Tx } from "../../database/database.ts";
-import { seal, unseal } from "../../features/tenancy/workspaces/secrets.ts";
 import type { Service } from "../../lib/async/start-stop.ts";
+import { seal, unseal } from "../../lib/crypto/seal.ts";
 import { BadRequest } from "../../lib/errors.ts";
 import { parseFields } from "../../lib/json/json.ts";
 import { newJobId } from "../../lib/text/ids.ts";

@@ -2,9 +2,9 @@
 import { and, eq, inArray } from "drizzle-orm";
 import { z } from "zod";
 import type { Reader, Tx } from "../../../database/database.ts";
+import { seal, unseal } from "../../../lib/crypto/seal.ts";
 import { Forbidden, NotFound } from "../../../lib/errors.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
-import { seal, unseal } from "../../tenancy/workspaces/secrets.ts";
 import { type OauthAccount, oauthAccounts } from "../account-tables.ts";
 import { resources } from "../resource-tables.ts";
 import { variables } from "../variable-tables.ts";

@@ -4,10 +4,10 @@
  */
 import { eq, lte } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
+import { seal, unseal } from "../../../lib/crypto/seal.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { sha256 } from "../../../lib/text/ids.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { seal, unseal } from "../../tenancy/workspaces/secrets.ts";
 import { oauthUsedStates } from "../account-tables.ts";
 import { type Attempt, newAttempt } from "./provider.ts";
 

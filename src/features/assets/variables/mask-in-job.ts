@@ -1,7 +1,8 @@
 /** Having a secret masked in what a job says, wherever the job runs. */
+
+import { seal, unseal } from "../../../lib/crypto/seal.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { askedElsewhere } from "../../../platform/cluster/request-reply.ts";
-import { seal, unseal } from "../../tenancy/workspaces/secrets.ts";
 
 /** What is sealed and told to the other servers goes into one message. */
 const MOST_BYTES = 5_000;

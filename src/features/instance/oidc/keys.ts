@@ -7,9 +7,9 @@ import { asc, inArray } from "drizzle-orm";
 import type { CryptoKey, JWK } from "jose";
 import type { Reader, Tx } from "../../../database/database.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
+import { seal, unseal } from "../../../lib/crypto/seal.ts";
 import { randomText } from "../../../lib/text/ids.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { seal, unseal } from "../../tenancy/workspaces/secrets.ts";
 import { oidcKeys } from "./tables.ts";
 
 /** What the setting `oidc_token_algorithm` may say: RSA, or Ed25519 (RFC 8037). */

@@ -1,13 +1,9 @@
 /** Which AI provider helps to write code: as the contract has it, and as clients before and after it settle it. */
 import { z } from "zod";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import {
-  editSettings,
-  readSettings,
-  requireResource,
-  type Settings,
-} from "../../tenancy/workspaces/settings.ts";
+import { editSettings, readSettings, type Settings } from "../../tenancy/workspaces/settings.ts";
 import { AiConfig, AiResource } from "../../tenancy/workspaces/settings-records.ts";
+import { requireResource } from "./check-runnable.ts";
 
 const base = "/w/{workspace}/workspaces" as const;
 const text = responds.text("confirmation");

@@ -3,14 +3,9 @@ import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
 import { alsoAt, type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { findApp } from "../../code/apps/service.ts";
-import {
-  checkRunnable,
-  editSettings,
-  pathIn,
-  readSettings,
-  requireScript,
-} from "../../tenancy/workspaces/settings.ts";
+import { editSettings, readSettings } from "../../tenancy/workspaces/settings.ts";
 import { DefaultScripts } from "../../tenancy/workspaces/settings-records.ts";
+import { checkRunnable, pathIn, requireScript } from "./check-runnable.ts";
 
 const base = "/w/{workspace}/workspaces" as const;
 const text = responds.text("confirmation");

@@ -6,12 +6,7 @@ import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { setWorkspaceWebhook, workspaceWebhook } from "../../signals/webhooks/endpoints.ts";
 import { hasLicense } from "../../tenancy/license/service.ts";
-import {
-  checkRunnable,
-  editSettings,
-  readSettings,
-  requireResource,
-} from "../../tenancy/workspaces/settings.ts";
+import { editSettings, readSettings } from "../../tenancy/workspaces/settings.ts";
 import {
   DeployUiSettings,
   GitSyncSettings,
@@ -19,6 +14,7 @@ import {
   WorkspaceSettings,
 } from "../../tenancy/workspaces/settings-records.ts";
 import { workspaces } from "../../tenancy/workspaces/tables.ts";
+import { checkRunnable, requireResource } from "./check-runnable.ts";
 import { aiConfigOf, openaiPathOf } from "./copilot-operations.ts";
 
 const base = "/w/{workspace}/workspaces" as const;

@@ -2,11 +2,12 @@
 import { isIP } from "node:net";
 import { and, asc, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../../../database/database.ts";
+import { seal, unseal } from "../../../lib/crypto/seal.ts";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
 import { newJobId } from "../../../lib/text/ids.ts";
 import type { App, Context, WorkspaceContext } from "../../../platform/app/context.ts";
 import { allowedTargets, type Targets } from "../../../platform/outgoing/targets.ts";
-import { decryptSecret, encryptSecret, seal, unseal } from "../../tenancy/workspaces/secrets.ts";
+import { decryptSecret, encryptSecret } from "../../tenancy/workspaces/secrets.ts";
 import { type EventType, INSTANCE } from "./event-types.ts";
 import { newSecret } from "./signature.ts";
 import { type WebhookEndpoint, webhookDeliveries, webhookEndpoints } from "./tables.ts";

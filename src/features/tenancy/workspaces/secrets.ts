@@ -1,12 +1,12 @@
 /**
  * Secrets at rest. Each workspace has a key of its own; what is stored of that key is wrapped by the instance key, so
- * that a copied database alone gives nothing away. AES-256-GCM (NIST SP 800-38D): 12 bytes of nonce, the ciphertext,
- * 16 bytes of tag. The workspace's id is bound in as associated data.
+ * that a copied database alone gives nothing away. The workspace's id is bound to each text as associated data.
  */
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
+import { createHmac, hkdfSync } from "node:crypto";
 import { eq } from "drizzle-orm";
 import type { Reader, Tx } from "../../../database/database.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
+import { SCHEME, seal, unseal } from "../../../lib/crypto/seal.ts";
 import { BadRequest, Internal, NotFound } from "../../../lib/errors.ts";
 import { randomText } from "../../../lib/text/ids.ts";
 import type { App } from "../../../platform/app/context.ts";
@@ -14,37 +14,6 @@ import { forgottenEverywhere } from "../../../platform/cluster/cache-invalidatio
 import { unsealForeign } from "./foreign-secrets.ts";
 import { bytesOf, KEY_LENGTH } from "./key-text.ts";
 import { workspaces } from "./tables.ts";
-
-const NONCE = 12;
-const TAG = 16;
-/** Says how a text was encrypted, so that a later scheme can be told from this one. */
-const SCHEME = "v1:";
-
-/** @param bound what the text is for: it opens for nothing else */
-export function seal(key: Uint8Array, plain: string, bound: string): string {
-  const nonce = randomBytes(NONCE);
-  const cipher = createCipheriv("aes-256-gcm", key, nonce);
-  cipher.setAAD(Buffer.from(bound));
-  const sealed = Buffer.concat([nonce, cipher.update(plain, "utf8"), cipher.final(), cipher.getAuthTag()]);
-  return SCHEME + sealed.toString("base64");
-}
-
-/** Undefined when the text was not sealed with this key for this purpose. */
-export function unseal(key: Uint8Array, text: string, bound: string): string | undefined {
-  if (!text.startsWith(SCHEME)) return undefined;
-  const sealed = Buffer.from(text.slice(SCHEME.length), "base64");
-  if (sealed.length < NONCE + TAG) return undefined;
-  const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, NONCE));
-  decipher.setAAD(Buffer.from(bound));
-  decipher.setAuthTag(sealed.subarray(sealed.length - TAG));
-  try {
-    return (
-      decipher.update(sealed.subarray(NONCE, sealed.length - TAG), undefined, "utf8") + decipher.final("utf8")
-    );
-  } catch {
-    return undefined;
-  }
-}
 
 interface WorkspaceKey {
   /** As existing clients exchange it. */

@@ -100,7 +100,7 @@ test("every secret is sealed anew; what the old key has sealed opens no more", a
 
 test("any text is a key, which seals with more than its own digest", async () => {
   const { createHash } = await import("node:crypto");
-  const { unseal } = await import("../../../../src/features/tenancy/workspaces/secrets.ts");
+  const { unseal } = await import("../../../../src/lib/crypto/seal.ts");
   await expectOk(admin("POST", "/w/acme/variables/create", secret("short_key")));
   for (const new_key of ["short", "two words, and ü", "x".repeat(65)]) {
     await expectOk(admin("POST", path, { new_key }));
