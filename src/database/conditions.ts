@@ -75,3 +75,10 @@ export function inPlace(path: AnyColumn, place: string): SQL {
 export function replacePrefix(column: AnyColumn, before: string, after: string): SQL {
   return sql`${after} || substr(${column}, ${sql.raw(String([...before].length + 1))})`;
 }
+
+/** The time in a column, so many milliseconds earlier. */
+export function earlierBy(moment: AnyColumn, by_ms: number): SQL {
+  return dialect === "sqlite"
+    ? sql`${moment} - ${Math.round(by_ms)}`
+    : sql`${moment} - ${by_ms} * interval '1 millisecond'`;
+}

@@ -41,7 +41,9 @@ import { feature as triggerCounts } from "../features/lifecycle/trigger-counts/f
 import { feature as workspacesOfLifecycle } from "../features/lifecycle/workspaces/feature.ts";
 import { feature as api } from "../features/runs/api/feature.ts";
 import { feature as approvals } from "../features/runs/approvals/feature.ts";
+import { feature as flowsOfRuns } from "../features/runs/flows/feature.ts";
 import { feature as follow } from "../features/runs/follow/feature.ts";
+import { feature as submit } from "../features/runs/submit/feature.ts";
 import { feature as worker } from "../features/runs/worker/feature.ts";
 import { feature as alerts } from "../features/signals/alerts/feature.ts";
 import { feature as audit } from "../features/signals/audit/feature.ts";
@@ -89,6 +91,8 @@ const mounted: MountedFeature[] = [
   worker,
   follow,
   approvals,
+  flowsOfRuns,
+  submit,
   acls,
   admin,
   folders,

@@ -7,10 +7,11 @@ import type { AnyColumn } from "drizzle-orm";
 import type { Importers } from "./importers.ts";
 import type { ItemKind, PathColumn } from "./item-kind.ts";
 import type { JobEvents } from "./job-ends.ts";
+import type { LifecycleContributions, LifecycleEvents } from "./lifecycle.ts";
 import type { Loop } from "./loop.ts";
 import type { MentioningJson, PersonEvents } from "./person.ts";
 
-export interface Feature {
+export interface Feature extends LifecycleContributions {
   /** Below `src/features`, such as `code/scripts`. */
   folder: string;
   /** Kinds of items with grants of their own: operations on grants, counts of folders and renamings reach them. */
@@ -24,7 +25,7 @@ export interface Feature {
   /** The feature's items whose code imports deployed scripts. */
   importers?: Importers;
   /** What else the feature does when something happens elsewhere. */
-  on?: PersonEvents & JobEvents;
+  on?: PersonEvents & JobEvents & LifecycleEvents;
   /** What runs beside requests: started in the order in which features build on each other, stopped in reverse. */
   loops?: readonly Loop[];
 }

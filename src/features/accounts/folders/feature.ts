@@ -1,5 +1,6 @@
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { folders } from "../../tenancy/people/folder-tables.ts";
+import { folderSection } from "./archive.ts";
 import { folderOperations } from "./operations.ts";
 
 export const feature = defineFeature({
@@ -8,4 +9,5 @@ export const feature = defineFeature({
     "operations.ts": folderOperations,
   },
   usernameColumns: [folders.created_by],
+  archiveSections: [folderSection],
 });

@@ -1,4 +1,5 @@
 import { defineFeature } from "../../../platform/http/feature.ts";
+import { groupSection } from "./archive.ts";
 import { instanceGroupOperations } from "./instance-operations.ts";
 import { groupOperations } from "./operations.ts";
 
@@ -8,4 +9,5 @@ export const feature = defineFeature({
     "operations.ts": groupOperations,
     "instance-operations.ts": instanceGroupOperations,
   },
+  archiveSections: [groupSection],
 });

@@ -1,4 +1,5 @@
 import { defineFeature } from "../../../platform/http/feature.ts";
+import { memberSection } from "./archive.ts";
 import { autoInviteOperations } from "./joining/auto-invite.ts";
 import { peopleOperations } from "./joining/membership-operations.ts";
 import { memberOperations } from "./member-operations.ts";
@@ -10,4 +11,5 @@ export const feature = defineFeature({
     "joining/membership-operations.ts": peopleOperations,
     "joining/auto-invite.ts": autoInviteOperations,
   },
+  archiveSections: [memberSection],
 });

@@ -1,6 +1,7 @@
 import { pathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { resources, resourceTypes } from "../resource-tables.ts";
+import { resourceSections } from "./archive.ts";
 import { resourceOperations } from "./operations.ts";
 import { resourceTypeOperations } from "./type-operations.ts";
 
@@ -13,4 +14,6 @@ export const feature = defineFeature({
   itemKinds: [{ kind: "resource", table: pathTable(resources, "extra_perms") }],
   usernameColumns: [resources.created_by, resourceTypes.created_by],
   mentioningJson: [{ column: resources.value, key: resources.path, form: "references" }],
+  encryptedColumns: [{ columns: [resources.value], key: [resources.path] }],
+  archiveSections: resourceSections,
 });

@@ -1,4 +1,5 @@
 /** How libraries inside scripts reach the bucket by themselves. */
+
 import { z } from "zod";
 import {
   type Operation,
@@ -7,8 +8,8 @@ import {
   optionalBody,
   responds,
 } from "../../../platform/http/operation.ts";
+import { SECRET_READ } from "../../tenancy/workspaces/secrets.ts";
 import { endpointOf } from "../../tenancy/workspaces/storage-records.ts";
-import { SECRET_READ } from "../variables/service.ts";
 import { bucketForCaller } from "./service.ts";
 
 const base = "/w/{workspace}/job_helpers/v2" as const;

@@ -1,18 +1,17 @@
 /** Which store a call means, and the rules around it. */
-import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
+
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import { perApp } from "../../../lib/async/per-app.ts";
 import { BadRequest, Forbidden, NotFound, SvcError } from "../../../lib/errors.ts";
-import { randomText } from "../../../lib/text/ids.ts";
 import type { App, InWorkspace, WorkspaceContext } from "../../../platform/app/context.ts";
 import { explain } from "../../../platform/http/validation-messages.ts";
 import { allowedTargets } from "../../../platform/outgoing/targets.ts";
+import { SECRET_READ } from "../../tenancy/workspaces/secrets.ts";
+import { storageDirectory, workspaceDirectory } from "../../tenancy/workspaces/storage-folder.ts";
 import { type LargeFileStorage, S3Resource, type Storage } from "../../tenancy/workspaces/storage-records.ts";
 import { workspaces } from "../../tenancy/workspaces/tables.ts";
 import { resourceForServer, valueForCaller } from "../resources/references.ts";
-import { SECRET_READ } from "../variables/service.ts";
 import type { ObjectStore } from "./store.ts";
 import { filesystemStore, removeUnfinished } from "./stores/filesystem-store.ts";
 import { s3Store } from "./stores/s3-store.ts";
@@ -30,11 +29,8 @@ export const DEFAULT_STORAGE = "_default_";
 
 const NAME = /^[\w-]{1,50}$/;
 
-/** Below the data directory. */
-const FOLDER = "storage";
-
 /** One process has the data directory, so what is unfinished there at its first use is nobody's any more. */
-const cleaned = perApp<App, Promise<void>>((app) => removeUnfinished(join(app.config.data_dir, FOLDER)));
+const cleaned = perApp<App, Promise<void>>((app) => removeUnfinished(storageDirectory(app)));
 
 /** What the workspace has configured; null: nothing. */
 export async function storageSettings(ctx: InWorkspace): Promise<LargeFileStorage | null> {
@@ -66,41 +62,12 @@ export async function openConfigured(ctx: InWorkspace, wanted: string | undefine
     return bucketStore(ctx, toBucket(path, await resourceForServer(ctx, path)));
   }
   await cleaned(ctx.app);
-  return filesystemStore(join(ctx.app.config.data_dir, FOLDER, await folderOf(ctx), name));
+  return filesystemStore(join(await workspaceDirectory(ctx), name));
 }
 
 /** A bucket, which the server reaches only where it may call. @throws BadRequest */
 function bucketStore({ app }: InWorkspace, bucket: S3Resource): ObjectStore {
   return s3Store(bucket, allowedTargets(app));
-}
-
-/** Below the folder of all storages. It stays what it is when the workspace gets another id. */
-async function folderOf({ app, caller }: InWorkspace): Promise<string> {
-  const { workspace_id } = caller.member;
-  const [row] = await app.db.read
-    .select({ folder: workspaces.storage_folder })
-    .from(workspaces)
-    .where(eq(workspaces.id, workspace_id));
-  return row?.folder ?? workspace_id;
-}
-
-/**
- * A folder for a new workspace that holds no files of another one: of one that had this id before, or of one whose
- * deletion was cut off by the end of the server.
- * @returns null where the workspace's id will do
- */
-export async function freeFolder(app: App, workspace_id: string): Promise<string | null> {
-  const [used] = await app.db.read
-    .select({ id: workspaces.id })
-    .from(workspaces)
-    .where(eq(workspaces.storage_folder, workspace_id));
-  const isFree = !used && !existsSync(join(app.config.data_dir, FOLDER, workspace_id));
-  return isFree ? null : `${workspace_id}.${randomText(8)}`;
-}
-
-/** Removes the files that a workspace has on this server. Those in a bucket are the bucket's owner's. */
-export async function removeFiles(app: App, folder: string): Promise<void> {
-  await rm(join(app.config.data_dir, FOLDER, folder), { recursive: true, force: true });
 }
 
 /**

@@ -1,6 +1,9 @@
+import { eq } from "drizzle-orm";
 import { pathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
+import { expiredRows } from "../../../platform/loops/expired-rows.ts";
 import { variables } from "../variable-tables.ts";
+import { variableSection } from "./archive.ts";
 import { variableOperations } from "./operations.ts";
 
 export const feature = defineFeature({
@@ -9,4 +12,12 @@ export const feature = defineFeature({
     "operations.ts": variableOperations,
   },
   itemKinds: [{ kind: "variable", table: pathTable(variables, "extra_perms") }],
+  secretColumns: [
+    { column: variables.value, key: variables.path, where: eq(variables.is_secret, true), isImported: true },
+  ],
+  archiveSections: [variableSection],
+  retention: {
+    tables: [variables],
+    deleteExpired: (app, now) => expiredRows(app.db, variables, variables.expires_at, now, variables.value),
+  },
 });

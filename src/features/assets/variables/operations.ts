@@ -9,7 +9,7 @@ import {
   paging,
   responds,
 } from "../../../platform/http/operation.ts";
-import { encryptSecret } from "../../tenancy/workspaces/secrets.ts";
+import { encryptSecret, SECRET_READ } from "../../tenancy/workspaces/secrets.ts";
 import { accountFacts, accountFields } from "../connections/accounts.ts";
 import * as service from "./service.ts";
 
@@ -142,7 +142,7 @@ export const getVariable = operation({
   summary: "Read a variable; a secret is decrypted unless `decrypt_secret=false`",
   query: z.object({ decrypt_secret: flag.default(true), include_encrypted: flag.default(false) }),
   responds: responds.json(ListableVariable),
-  audit: service.SECRET_READ,
+  audit: SECRET_READ,
   run: async (ctx, { path, query }) => {
     const row = await service.showVariable(ctx, path);
     if (!row.is_secret || query.decrypt_secret) {
@@ -160,7 +160,7 @@ export const getVariableValue = operation({
   access: "member",
   summary: "Read the plain value of a variable",
   responds: responds.json(z.string()),
-  audit: service.SECRET_READ,
+  audit: SECRET_READ,
   run: async (ctx, { path }) => service.readValue(ctx, await service.getVariable(ctx, path)),
 });
 

@@ -9,7 +9,7 @@ import { canRead, canWrite, readableBy, requireManage } from "../../../platform/
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { toWindow } from "../../../platform/http/operation.ts";
 import { checkScopes } from "../../tenancy/tokens/scopes.ts";
-import { encryptSecret, renewing } from "../../tenancy/workspaces/secrets.ts";
+import { encryptSecret, renewing, SECRET_READ } from "../../tenancy/workspaces/secrets.ts";
 import { ownAccount } from "../connections/accounts.ts";
 import { withFreshToken } from "../connections/refresh.ts";
 import { resources } from "../resource-tables.ts";
@@ -196,9 +196,6 @@ function requireWrite(ctx: WorkspaceContext, row: Variable): void {
     throw new Forbidden(`${ctx.username} may not write to ${row.path}`);
   }
 }
-
-/** The audit row of every reading of a secret in plain, whichever operation it is read by. */
-export const SECRET_READ = { operation: "variables.decrypt_secret", action_kind: "Execute" } as const;
 
 /**
  * The plain value. Each reading of a secret leaves an audit row, which is on disk before the secret is told; when a job

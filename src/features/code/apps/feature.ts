@@ -1,5 +1,6 @@
 import { pathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
+import { appSection } from "./archive.ts";
 import { appBundleOperations } from "./bundle-operations.ts";
 import { appListOperations } from "./list-operations.ts";
 import { appOperations } from "./operations.ts";
@@ -24,4 +25,9 @@ export const feature = defineFeature({
     { column: appVersions.value, key: appVersions.id, form: "flow" },
     { column: apps.policy, key: apps.path, form: "policy" },
   ],
+  encryptedColumns: [
+    { columns: [appVersions.value], key: [appVersions.id] },
+    { columns: [apps.policy], key: [apps.path] },
+  ],
+  archiveSections: [appSection],
 });

@@ -1,4 +1,5 @@
 import { defineFeature } from "../../../platform/http/feature.ts";
+import { dependencySection } from "./archive.ts";
 import { workspaceDependencyOperations } from "./operations.ts";
 import { workspaceDependencies } from "./tables.ts";
 
@@ -8,4 +9,5 @@ export const feature = defineFeature({
     "operations.ts": workspaceDependencyOperations,
   },
   usernameColumns: [workspaceDependencies.created_by],
+  archiveSections: [dependencySection],
 });

@@ -1,11 +1,12 @@
 import { eq } from "drizzle-orm";
 import { pathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
+import { flowSection } from "./archive.ts";
 import { flowListOperations } from "./list-operations.ts";
 import { flowOperations } from "./operations.ts";
 import { importingFlows } from "./relock-targets.ts";
 import { flows, flowVersions } from "./tables.ts";
-import { forgetFlow, forgetFlows } from "./versions.ts";
+import { deployedFlowByPath, forgetFlow, forgetFlows } from "./versions.ts";
 
 export const feature = defineFeature({
   folder: "code/flows",
@@ -25,8 +26,16 @@ export const feature = defineFeature({
   pathColumns: [{ column: flowVersions.path, own: "occupied" }],
   usernameColumns: [flows.edited_by, flowVersions.created_by],
   mentioningJson: [{ column: flowVersions.value, key: flowVersions.id, form: "flow" }],
+  encryptedColumns: [{ columns: [flowVersions.value], key: [flowVersions.id] }],
+  archiveSections: [flowSection],
+  runnableKind: { is_flow: true, deployedByPath: deployedFlowByPath },
+  invalidateWorkspace: forgetFlows,
   on: {
     userRenamed: async (app, tx, { workspace_id }) => {
+      tx.afterCommit(() => forgetFlows(app, workspace_id));
+    },
+    // Cached flows contain the old texts.
+    workspaceKeyChanged: async (app, tx, workspace_id) => {
       tx.afterCommit(() => forgetFlows(app, workspace_id));
     },
   },

@@ -1,6 +1,7 @@
 import { and, eq } from "drizzle-orm";
 import { pathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
+import { scriptSection } from "./archive.ts";
 import { importerOperations } from "./imports/importer-operations.ts";
 import { importingScripts } from "./imports/relock-targets.ts";
 import { scriptOperations } from "./operations.ts";
@@ -8,7 +9,7 @@ import { scriptRawOperations } from "./raw-operations.ts";
 import { snapshotOperations } from "./snapshot-operations.ts";
 import { scriptImports, scripts } from "./tables.ts";
 import { scriptVersionOperations } from "./version-operations.ts";
-import { forgetScriptAt, forgetScripts } from "./versions.ts";
+import { deployedByPath, forgetScriptAt, forgetScripts } from "./versions.ts";
 
 export const feature = defineFeature({
   folder: "code/scripts",
@@ -37,4 +38,7 @@ export const feature = defineFeature({
       tx.afterCommit(() => forgetScripts(app, workspace_id));
     },
   },
+  archiveSections: [scriptSection],
+  runnableKind: { is_flow: false, deployedByPath },
+  invalidateWorkspace: forgetScripts,
 });

@@ -1,10 +1,11 @@
 /** A workspace as an archive of files, which existing clients compare with a folder and keep in git. */
+
 import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
 import { MAX_ZIP_ENTRIES, toZip } from "../../../lib/files/zip.ts";
 import { flag, type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import { SECRET_READ } from "../../assets/variables/service.ts";
-import { tarballEntries } from "./archive.ts";
+import { SECRET_READ } from "../../tenancy/workspaces/secrets.ts";
+import { archiveEntries } from "./archive.ts";
 
 const no = flag.default(false);
 
@@ -42,7 +43,7 @@ export const tarballWorkspace = operation({
       // Clients look for these words, and ask again for one that they know is there.
       throw new BadRequest(`Invalid Archive Type ${archive_type.slice(0, 20)}: it must be zip or tar`);
     }
-    const entries = await tarballEntries(ctx, {
+    const entries = await archiveEntries(ctx, {
       ...query,
       plain_secrets: query.plain_secret || query.plain_secrets,
     });

@@ -1,4 +1,5 @@
 import { defineFeature } from "../../../platform/http/feature.ts";
+import { keySection } from "./archive.ts";
 import { encryptionKeyOperations } from "./key-operations.ts";
 
 export const feature = defineFeature({
@@ -6,4 +7,5 @@ export const feature = defineFeature({
   operations: {
     "key-operations.ts": encryptionKeyOperations,
   },
+  archiveSections: [keySection],
 });

@@ -1,7 +1,6 @@
 /** The key that seals a workspace's secrets, for those who move the workspace elsewhere or fear that it leaked. */
 import { z } from "zod";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import { forgetFlows } from "../../code/flows/versions.ts";
 import { checkKey } from "../../tenancy/workspaces/key-text.ts";
 import { currentKey, keyChanged } from "../../tenancy/workspaces/secrets.ts";
 import { prepareExchange } from "./key-rotation.ts";
@@ -34,19 +33,15 @@ export const setEncryptionKey = operation({
   audit: { operation: "workspaces.set_encryption_key", action_kind: "Update" },
   run: async (ctx, { workspace, body }) => {
     const { app } = ctx;
-    const reseal = !body.skip_reencrypt;
-    const exchange = await prepareExchange(app, workspace, { text: checkKey(body.new_key) }, { reseal });
-    const parameters = { skip_reencrypt: String(!reseal) };
+    const reencrypt = !body.skip_reencrypt;
+    const exchange = await prepareExchange(app, workspace, { text: checkKey(body.new_key) }, { reencrypt });
+    const parameters = { skip_reencrypt: String(!reencrypt) };
     const count = await ctx.write({ resource: workspace, parameters }, async (tx) => {
-      const sealed = await exchange.store(tx);
-      tx.afterCommit(() => {
-        keyChanged(app, workspace, exchange.key, { keep: reseal });
-        // What is remembered of them holds the old texts.
-        forgetFlows(app, workspace);
-      });
-      return sealed;
+      const reencrypted = await exchange.store(tx);
+      tx.afterCommit(() => keyChanged(app, workspace, exchange.key, { keep: reencrypt }));
+      return reencrypted;
     });
-    return reseal
+    return reencrypt
       ? `encryption key of workspace ${workspace} changed, and ${count} secrets re-encrypted`
       : `encryption key of workspace ${workspace} changed; its secrets were left as they are`;
   },

@@ -1,18 +1,18 @@
 /**
- * Lets go of what has had its time: completed jobs with their logs and streams, audit rows, cached results, idempotency
- * keys, expired variables, files of versions nobody runs. All in small pieces with a rest after each, so that whoever
- * else writes waits for milliseconds at most. Rows are pruned by the leader, files by each process that has some; several
- * servers of one database that prune at once do no harm.
+ * Deletes what is too old: completed jobs with their logs and streams, audit rows, cached results, idempotency keys, what
+ * features declare, and files of versions that nobody runs. All in small batches with a pause after each, so that whoever
+ * else writes waits for milliseconds at most. The leader prunes rows, each process its own files; several servers of one
+ * database that prune at once do no harm.
  */
 
 import { sleep } from "../../../lib/async/sleep.ts";
 import type { Service } from "../../../lib/async/start-stop.ts";
 import type { App } from "../../../platform/app/context.ts";
+import { expiredRows } from "../../../platform/loops/expired-rows.ts";
 import { createPeriodicTask } from "../../../platform/loops/periodic-task.ts";
 import { idempotencyKeys, jobCache } from "../../../platform/queue/tables.ts";
-import { variables } from "../../assets/variable-tables.ts";
-import { auditLog } from "../../signals/audit/tables.ts";
-import { expiredAudit, expiredEvents, expiredJobs, expiredRows } from "./expired-rows.ts";
+import { expiredAudit } from "./expired-audit.ts";
+import { expiredJobs } from "./expired-jobs.ts";
 
 /** After the start, when a server that was down for long has much to let go of, requests come first. */
 const FIRST_MS = 5_000;
@@ -53,13 +53,12 @@ export function createPruner(app: App): Pruner {
     const now = app.clock().getTime();
     const retention_s = app.settings.get("retention_period_secs");
     const [jobsBefore, auditBefore] = [ago(now, retention_s), ago(now, config.audit_retention_s)];
-    if (jobsBefore) yield* expiredJobs(db, jobsBefore);
-    if (auditBefore) yield* expiredAudit(db, auditLog, auditBefore);
+    if (jobsBefore) yield* expiredJobs(app, jobsBefore);
+    if (auditBefore) yield* expiredAudit(db, auditBefore);
     yield* expiredRows(db, jobCache, jobCache.expires_at, new Date(now), jobCache.result);
     yield* expiredRows(db, idempotencyKeys, idempotencyKeys.created_at, new Date(now - DAY_MS));
-    yield* expiredRows(db, variables, variables.expires_at, new Date(now), variables.value);
-    const eventsBefore = new Date(now - Math.max(DAY_MS, config.webhook_retention_s * 1000));
-    yield* expiredEvents(db, eventsBefore);
+    for (const { retention } of app.features)
+      if (retention) yield* retention.deleteExpired(app, new Date(now));
     while (await db.shrink()) yield;
   }
 

@@ -1,4 +1,6 @@
 import { defineFeature } from "../../../platform/http/feature.ts";
+import { workspaceSettings } from "../../tenancy/workspaces/tables.ts";
+import { settingsSection } from "./archive.ts";
 import { copilotOperations } from "./copilot-operations.ts";
 import { defaultOperations } from "./default-operations.ts";
 import { workspaceSettingsOperations } from "./settings-operations.ts";
@@ -14,4 +16,6 @@ export const feature = defineFeature({
     "usage-operations.ts": usageOperations,
     "storage-operations.ts": storageSettingOperations,
   },
+  encryptedColumns: [{ columns: [workspaceSettings.settings], key: [workspaceSettings.workspace_id] }],
+  archiveSections: [settingsSection],
 });

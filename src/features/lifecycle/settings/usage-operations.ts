@@ -8,6 +8,8 @@ import { usedTriggers } from "../trigger-counts/counts.ts";
 
 const base = "/w/{workspace}/workspaces" as const;
 
+const UsedTriggers = z.object({ http_routes_used: z.boolean(), websocket_used: z.boolean() });
+
 export const isPremiumWorkspace = operation({
   name: "isPremium",
   method: "GET",
@@ -78,8 +80,8 @@ export const getUsedTriggers = operation({
   path: `${base}/used_triggers`,
   access: "member",
   summary: "Say which kinds of triggers the workspace uses",
-  responds: responds.json(z.object({ http_routes_used: z.boolean(), websocket_used: z.boolean() })),
-  run: (ctx, { workspace }) => usedTriggers(ctx.app, workspace),
+  responds: responds.json(UsedTriggers),
+  run: async (ctx, { workspace }) => UsedTriggers.parse(await usedTriggers(ctx.app, workspace)),
 });
 
 export const usageOperations: Operation[] = [

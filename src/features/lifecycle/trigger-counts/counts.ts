@@ -1,75 +1,40 @@
-/** What starts a script or flow by itself, and how often each kind is there. */
+/** How many triggers of each kind start a script or flow. */
 import { and, count, eq, isNull, or } from "drizzle-orm";
 import { containsText } from "../../../database/conditions.ts";
-import { type PathTable, pathTable } from "../../../database/path-table.ts";
+import type { PathTable } from "../../../database/path-table.ts";
 import type { App } from "../../../platform/app/context.ts";
+import type { TriggeredRunnable } from "../../../platform/app/lifecycle.ts";
 import { runnablesOf } from "../../tenancy/tokens/scopes.ts";
 import { tokens } from "../../tenancy/tokens/tables.ts";
-import { httpTriggers } from "../../triggers/http/tables.ts";
-import { schedules } from "../../triggers/schedules/tables.ts";
-import { websocketTriggers } from "../../triggers/websocket/tables.ts";
 
-export interface Counted {
-  workspace_id: string;
-  path: string;
-  is_flow: boolean;
+const triggerCountsOf = (app: App) => app.features.flatMap(({ triggerCounts = [] }) => triggerCounts);
+
+/** The fields that features declare, and the number of tokens that may run this and nothing else. */
+export async function countTriggers(app: App, runnable: TriggeredRunnable): Promise<Record<string, unknown>> {
+  const counted = triggerCountsOf(app).map(async ({ table, count, details }) => ({
+    ...(await details?.(app, runnable)),
+    [count]: await countIn(app, table, runnable),
+  }));
+  const webhook_count = await countTokens(app, runnable);
+  return Object.assign({ webhook_count }, ...(await Promise.all(counted)));
 }
 
-export interface TriggersCount {
-  /** The schedule at the runnable's own path. */
-  primary_schedule?: { schedule: string };
-  schedule_count: number;
-  http_routes_count: number;
-  /** Tokens that may run this and nothing else. */
-  webhook_count: number;
-  websocket_count: number;
-}
-
-export async function countTriggers(app: App, counted: Counted): Promise<TriggersCount> {
-  const [schedule_count, http_routes_count, websocket_count, webhook_count, primary] = await Promise.all([
-    countIn(app, pathTable(schedules, "script_path", "is_flow"), counted),
-    countIn(app, pathTable(httpTriggers, "script_path", "is_flow"), counted),
-    countIn(app, pathTable(websocketTriggers, "script_path", "is_flow"), counted),
-    countWebhooks(app, counted),
-    primarySchedule(app, counted),
-  ]);
-  return {
-    ...(primary ? { primary_schedule: primary } : {}),
-    schedule_count,
-    http_routes_count,
-    webhook_count,
-    websocket_count,
-  };
-}
-
-async function countIn(app: App, rows: PathTable, { workspace_id, path, is_flow }: Counted): Promise<number> {
+async function countIn(
+  app: App,
+  table: PathTable,
+  { workspace_id, path, is_flow }: TriggeredRunnable,
+): Promise<number> {
   const [row] = await app.db.read
     .select({ n: count() })
-    .from(rows)
-    .where(and(eq(rows.workspace_id, workspace_id), eq(rows.script_path, path), eq(rows.is_flow, is_flow)));
+    .from(table)
+    .where(
+      and(eq(table.workspace_id, workspace_id), eq(table.script_path, path), eq(table.is_flow, is_flow)),
+    );
   return row?.n ?? 0;
 }
 
-async function primarySchedule(
-  app: App,
-  { workspace_id, path, is_flow }: Counted,
-): Promise<{ schedule: string } | undefined> {
-  const [row] = await app.db.read
-    .select({ schedule: schedules.schedule })
-    .from(schedules)
-    .where(
-      and(
-        eq(schedules.workspace_id, workspace_id),
-        eq(schedules.path, path),
-        eq(schedules.script_path, path),
-        eq(schedules.is_flow, is_flow),
-      ),
-    );
-  return row;
-}
-
 /** The text only narrows them down: what a scope means is read from it. */
-async function countWebhooks(app: App, { workspace_id, path, is_flow }: Counted): Promise<number> {
+async function countTokens(app: App, { workspace_id, path, is_flow }: TriggeredRunnable): Promise<number> {
   const rows = await app.db.read
     .select({ scopes: tokens.scopes, expiration: tokens.expiration })
     .from(tokens)
@@ -89,21 +54,17 @@ async function countWebhooks(app: App, { workspace_id, path, is_flow }: Counted)
 }
 
 /** Which kinds of triggers the workspace has, switched on or not. */
-export async function usedTriggers(
-  app: App,
-  workspace_id: string,
-): Promise<{ http_routes_used: boolean; websocket_used: boolean }> {
-  const [http_routes_used, websocket_used] = await Promise.all(
-    [httpTriggers, websocketTriggers].map((table) => anyIn(app, pathTable(table), workspace_id)),
-  );
-  return { http_routes_used: http_routes_used!, websocket_used: websocket_used! };
+export async function usedTriggers(app: App, workspace_id: string): Promise<Record<string, boolean>> {
+  const used = triggerCountsOf(app).flatMap(({ table, used }) => (used ? [{ table, used }] : []));
+  const found = used.map(async (each) => [each.used, await hasAny(app, each.table, workspace_id)] as const);
+  return Object.fromEntries(await Promise.all(found));
 }
 
-async function anyIn(app: App, rows: PathTable, workspace_id: string): Promise<boolean> {
+async function hasAny(app: App, table: PathTable, workspace_id: string): Promise<boolean> {
   const found = await app.db.read
-    .select({ path: rows.path })
-    .from(rows)
-    .where(eq(rows.workspace_id, workspace_id))
+    .select({ path: table.path })
+    .from(table)
+    .where(eq(table.workspace_id, workspace_id))
     .limit(1);
   return found.length > 0;
 }

@@ -2,13 +2,11 @@ import { z } from "zod";
 import { findReadable, NotRunnable } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import { deployedFlowByPath } from "../../code/flows/versions.ts";
-import { deployedByPath } from "../../code/scripts/versions.ts";
 import { countTriggers } from "./counts.ts";
 
 const n = z.number();
 
-/** Kinds that this service does not have are told as none. */
+/** Kinds that this service does not have count as none. */
 const TriggersCountRecord = z
   .object({
     primary_schedule: z.object({ schedule: z.string() }).optional(),
@@ -25,16 +23,22 @@ const TriggersCountRecord = z
 
 const NONE = { email_count: 0, postgres_count: 0, kafka_count: 0, nats_count: 0 };
 
-async function counted(ctx: WorkspaceContext, path: string, is_flow: boolean) {
+async function countReadable(ctx: WorkspaceContext, path: string, is_flow: boolean) {
   const { app, caller } = ctx;
   const { workspace_id } = caller.member;
-  await findReadable(caller.member, `${is_flow ? "flow" : "script"} ${path}`, async () =>
-    is_flow ? deployedFlowByPath(app, workspace_id, path) : deployedByPath(app, workspace_id, path),
+  const kind = app.features
+    .flatMap(({ runnableKind = [] }) => runnableKind)
+    .find((each) => each.is_flow === is_flow)!;
+  await findReadable(caller.member, `${is_flow ? "flow" : "script"} ${path}`, () =>
+    kind.deployedByPath(app, workspace_id, path),
   ).catch((cause) => {
     // What is archived, or not ready yet, may have triggers all the same.
     if (!(cause instanceof NotRunnable)) throw cause;
   });
-  return { ...NONE, ...(await countTriggers(app, { workspace_id, path, is_flow })) };
+  return TriggersCountRecord.parse({
+    ...NONE,
+    ...(await countTriggers(app, { workspace_id, path, is_flow })),
+  });
 }
 
 const getTriggersCountOfScript = operation({
@@ -44,7 +48,7 @@ const getTriggersCountOfScript = operation({
   access: "member",
   summary: "Count what starts a script: schedules, routes, WebSockets and webhook tokens",
   responds: responds.json(TriggersCountRecord),
-  run: (ctx, { path }) => counted(ctx, path, false),
+  run: (ctx, { path }) => countReadable(ctx, path, false),
 });
 
 const getTriggersCountOfFlow = operation({
@@ -54,7 +58,7 @@ const getTriggersCountOfFlow = operation({
   access: "member",
   summary: "Count what starts a flow: schedules, routes, WebSockets and webhook tokens",
   responds: responds.json(TriggersCountRecord),
-  run: (ctx, { path }) => counted(ctx, path, true),
+  run: (ctx, { path }) => countReadable(ctx, path, true),
 });
 
 export const triggersCountOperations: Operation[] = [getTriggersCountOfScript, getTriggersCountOfFlow];

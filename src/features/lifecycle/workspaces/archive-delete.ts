@@ -3,18 +3,16 @@ import { and, eq } from "drizzle-orm";
 import { BadRequest, Forbidden, NotFound } from "../../../lib/errors.ts";
 import type { App, UserContext, WorkspaceContext } from "../../../platform/app/context.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
-import { removeFiles } from "../../assets/storage/service.ts";
 import { recordAudit } from "../../signals/audit/service.ts";
-import { removeEndpoints } from "../../signals/webhooks/endpoints.ts";
 import { forgetMembers } from "../../tenancy/people/members.ts";
 import { tokens } from "../../tenancy/tokens/tables.ts";
 import { close, closeMeanwhile, holdAlone, reopen, untilHeard } from "../../tenancy/workspaces/gate.ts";
+import { removeStorageFolder } from "../../tenancy/workspaces/storage-folder.ts";
 import { workspaceMembers, workspaces } from "../../tenancy/workspaces/tables.ts";
-import { forgetRoutes } from "../../triggers/http/table.ts";
 import { type Asker, actorIn } from "../resumable/actor.ts";
 import { refuseUnfinished, resumable } from "../resumable/service.ts";
-import { endJobs, untilEnded } from "./end-jobs.ts";
-import { boundTokens, forgetWorkspace } from "./forget.ts";
+import { awaitJobsEnded, cancelJobs } from "./end-jobs.ts";
+import { invalidateWorkspace, workspaceTokens } from "./invalidate.ts";
 import { refuseSpecial } from "./service.ts";
 import { deleteJobs, deleteRows, moveRows, tablesOfWorkspaces } from "./workspace-rows.ts";
 
@@ -30,7 +28,12 @@ interface Ending extends Asker {
 const archiving = resumable<Ending>("archiving", {
   hold: (app, { workspace_id }) => closeMeanwhile(app, workspace_id, ARCHIVED),
   async finish(app, { workspace_id, ...by }) {
-    await endJobs(actorIn(app, workspace_id, by), workspace_id, "the workspace was archived", "unfinished");
+    await cancelJobs(
+      actorIn(app, workspace_id, by),
+      workspace_id,
+      "the workspace was archived",
+      "unfinished",
+    );
     close(app, workspace_id, ARCHIVED);
   },
 });
@@ -51,7 +54,7 @@ export async function archiveWorkspace(ctx: WorkspaceContext): Promise<void> {
     .write({ resource: id }, async (tx) => {
       await holdAlone(tx, id);
       await tx.update(workspaces).set({ archived: true }).where(eq(workspaces.id, id));
-      tx.afterCommit(() => forgetPlaces(app));
+      tx.afterCommit(() => noteArchived(app, id));
       const { email } = caller.identity;
       return archiving.begin(app, tx, id, { workspace_id: id, username: ctx.username, email });
     })
@@ -62,10 +65,10 @@ export async function archiveWorkspace(ctx: WorkspaceContext): Promise<void> {
   await archiving.run(app, operation);
 }
 
-/** Who gets in, and which routes lead there, is asked for anew. */
-function forgetPlaces(app: App): void {
+/** After the commit: drops what is cached of who gets in, and of what leads there. */
+function noteArchived(app: App, id: string): void {
   forgetMembers(app);
-  forgetRoutes(app);
+  for (const { on } of app.features) on?.workspaceArchived?.(app, id);
 }
 
 /**
@@ -89,7 +92,7 @@ export async function unarchiveWorkspace(ctx: UserContext, id: string): Promise<
     await refuseUnfinished(tx, id);
     await tx.update(workspaces).set({ archived: false }).where(eq(workspaces.id, id));
     tx.afterCommit(() => {
-      forgetPlaces(app);
+      noteArchived(app, id);
       reopen(app, id);
     });
   });
@@ -113,7 +116,7 @@ export async function deleteWorkspace(ctx: UserContext, id: string): Promise<voi
     .write(async (tx) => {
       await holdAlone(tx, id);
       await tx.update(workspaces).set({ archived: true }).where(eq(workspaces.id, id));
-      tx.afterCommit(() => forgetPlaces(app));
+      tx.afterCommit(() => noteArchived(app, id));
       const { email } = ctx.caller.identity;
       return deleting.begin(app, tx, id, { workspace_id: id, username: ctx.username, email });
     })
@@ -131,13 +134,13 @@ const deleting = resumable<Ending>("deletion", {
     const [workspace] = await app.db.read.select().from(workspaces).where(eq(workspaces.id, id));
     if (!workspace) return;
     await untilHeard(app, id);
-    await endJobs(actorIn(app, id, by), id, "the workspace was deleted", "unfinished");
-    await untilEnded(app, id, STOP_MS);
+    await cancelJobs(actorIn(app, id, by), id, "the workspace was deleted", "unfinished");
+    await awaitJobsEnded(app, id, STOP_MS);
     await deleteJobs(app.db, eq(jobs.workspace_id, id));
     const tables = (await tablesOfWorkspaces(app.db)).filter((table) => !KEPT_TO_THE_END.includes(table));
     for (const table of tables) await deleteRows(app.db, table, id);
     await moveRows(app.db, "audit_log", id, `deleted/${id}`);
-    await removeFiles(app, workspace.storage_folder ?? id);
+    await removeStorageFolder(app, workspace.storage_folder ?? id);
     await deleteLast(app, id, by);
     close(app, id, "was deleted");
   },
@@ -149,9 +152,9 @@ const KEPT_TO_THE_END = ["audit_log", "jobs", "tokens", "webhook_endpoints"];
 async function deleteLast(app: App, id: string, { username, email }: Asker): Promise<void> {
   await app.db.write(async (tx) => {
     await holdAlone(tx, id);
-    const hashes = await boundTokens(tx, id);
+    const hashes = await workspaceTokens(tx, id);
     await tx.delete(tokens).where(eq(tokens.workspace_id, id));
-    await removeEndpoints(tx, id);
+    for (const { on } of app.features) await on?.workspaceDeleted?.(tx, id);
     await tx.delete(workspaces).where(eq(workspaces.id, id));
     await recordAudit(tx, {
       timestamp: app.clock(),
@@ -162,6 +165,6 @@ async function deleteLast(app: App, id: string, { username, email }: Asker): Pro
       resource: id,
       parameters: undefined,
     });
-    tx.afterCommit(() => forgetWorkspace(app, id, hashes));
+    tx.afterCommit(() => invalidateWorkspace(app, id, hashes));
   });
 }

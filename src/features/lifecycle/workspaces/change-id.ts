@@ -13,19 +13,16 @@ import { BadRequest } from "../../../lib/errors.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import { queuedSlices } from "../../../platform/queue/queued-slices.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
-import { forgetRuns } from "../../runs/flows/plan/forget.ts";
-import { canceledResult } from "../../runs/job/canceled.ts";
 import { recordAudit } from "../../signals/audit/service.ts";
 import { close, closeMeanwhile, holdAlone, reopen, untilHeard } from "../../tenancy/workspaces/gate.ts";
 import { workspaceSettings, workspaces } from "../../tenancy/workspaces/tables.ts";
 import { storeUsage } from "../../tenancy/workspaces/usage.ts";
-import { refuseOverlapUnder } from "../../triggers/http/places.ts";
 import { prepareExchange } from "../keys/key-rotation.ts";
 import type { Asker } from "../resumable/actor.ts";
 import { refuseUnfinished, resumable } from "../resumable/service.ts";
 import { resumableOperations } from "../resumable/tables.ts";
-import { endJobs, untilEnded } from "./end-jobs.ts";
-import { boundTokens, forgetWorkspace } from "./forget.ts";
+import { awaitJobsEnded, cancelJobs } from "./end-jobs.ts";
+import { invalidateWorkspace, workspaceTokens } from "./invalidate.ts";
 import { checkName, checkNewId, refuseSpecial, refuseTaken } from "./service.ts";
 import { deleteRows, moveRows, tablesOfWorkspaces } from "./workspace-rows.ts";
 
@@ -79,20 +76,20 @@ async function begin(ctx: WorkspaceContext, change: Change, name: { name?: strin
   const { app } = ctx;
   const { from, to } = change;
   await untilHeard(app, from);
-  await endJobs(ctx, from, reasonOf(change), "running");
-  await untilEnded(app, from, STOP_MS);
+  await cancelJobs(ctx, from, reasonOf(change), "running");
+  await awaitJobsEnded(app, from, STOP_MS);
   await storeUsage(app);
   const exchange = await prepareExchange(app, from, { workspace_id: to });
   return app.db.write(async (tx) => {
     await holdAlone(tx, from, to);
     await refuseTaken(tx, to);
-    await refuseOverlapUnder(tx, from, to);
+    for (const { on } of app.features) await on?.workspaceMoving?.(tx, from, to);
     await exchange.store(tx);
     const old = eq(workspaces.id, from);
     const [workspace] = await tx.update(workspaces).set({ archived: true }).where(old).returning();
     const storage_folder = workspace!.storage_folder ?? from;
     await tx.insert(workspaces).values({ ...workspace!, ...name, id: to, storage_folder });
-    const hashes = await boundTokens(tx, from);
+    const hashes = await workspaceTokens(tx, from);
     await followDeployments(tx, from, to);
     await recordAudit(tx, {
       timestamp: app.clock(),
@@ -103,7 +100,7 @@ async function begin(ctx: WorkspaceContext, change: Change, name: { name?: strin
       resource: to,
       parameters: { old_id: from },
     });
-    tx.afterCommit(() => forgetWorkspace(app, from, hashes));
+    tx.afterCommit(() => invalidateWorkspace(app, from, hashes));
     return changing.begin(app, tx, from, change);
   });
 }
@@ -115,7 +112,7 @@ const changing = resumable<Change>("the change of id", {
     if (!change.hasMoved) {
       for await (const slice of queuedSlices(app.db.read)) await holdQueued(app, change, slice);
       // What a worker has just claimed is about to be held as well.
-      await untilEnded(app, from, STOP_MS);
+      await awaitJobsEnded(app, from, STOP_MS);
       await endRunning(app, change);
       await deleteRows(app.db, "job_cache", from);
       for (const table of await tablesOfWorkspaces(app.db)) {
@@ -148,30 +145,8 @@ const inIds = (some: readonly Pick<Job, "id">[]) =>
   )})`;
 
 async function endAsCanceled(app: App, tx: Tx, change: Change, which: SQL): Promise<void> {
-  const canceled_reason = reasonOf(change);
-  const result = canceledResult(canceled_reason, change.username);
-  const ended = await tx
-    .update(jobs)
-    .set({
-      state: "completed",
-      status: "canceled",
-      result,
-      canceled_by: change.username,
-      canceled_reason,
-      preprocessor_input: null,
-      completed_at: app.clock(),
-      duration_ms: 0,
-    })
-    .where(and(which, sql`${jobs.state} <> 'completed'`))
-    .returning({ id: jobs.id });
-  const ids = ended.map(({ id }) => id);
-  if (ids.length > 0) await forgetRuns(tx, ids);
-  tx.afterCommit(() => {
-    for (const id of ids) {
-      app.queue.cancel(id);
-      app.events.publishFinished({ id, workspace_id: change.from, status: "canceled", result });
-    }
-  });
+  const abandoned = { workspace_id: change.from, which, reason: reasonOf(change), by: change.username };
+  for (const { on } of app.features) await on?.jobsAbandoned?.(app, tx, abandoned);
 }
 
 /** Queued jobs wait outside of the queue. A step belongs to the run of its flow, which has ended. */
@@ -223,7 +198,7 @@ async function open(app: App, change: Change): Promise<void> {
   const { from, to } = change;
   await app.db.write(async (tx) => {
     await holdAlone(tx, from, to);
-    const hashes = await boundTokens(tx, to);
+    const hashes = await workspaceTokens(tx, to);
     await tx.delete(workspaces).where(eq(workspaces.id, from));
     await tx.update(workspaces).set({ archived: false }).where(eq(workspaces.id, to));
     await tx
@@ -231,8 +206,8 @@ async function open(app: App, change: Change): Promise<void> {
       .set({ details: { ...change, hasMoved: true } })
       .where(eq(resumableOperations.subject, from));
     tx.afterCommit(() => {
-      forgetWorkspace(app, from, hashes);
-      forgetWorkspace(app, to, []);
+      invalidateWorkspace(app, from, hashes);
+      invalidateWorkspace(app, to, []);
       reopen(app, to);
       close(app, from, `has the id ${to} now`);
     });

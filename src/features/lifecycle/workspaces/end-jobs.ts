@@ -3,29 +3,27 @@ import { and, eq, sql } from "drizzle-orm";
 import { apart } from "../../../database/conditions.ts";
 import { sleep } from "../../../lib/async/sleep.ts";
 import type { App } from "../../../platform/app/context.ts";
+import type { CancelContext } from "../../../platform/app/lifecycle.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
-import { type Canceling, cancelAll } from "../../runs/submit/service.ts";
 
-const LOOK_MS = 20;
-const CANCELED = { operation: "jobs.cancel", action_kind: "Delete" } as const;
+const POLL_INTERVAL_MS = 20;
 
 /**
- * Cancels jobs of a workspace: flows first, which take their steps with them. Running ones are asked to stop, and may
- * take a moment.
+ * Cancels jobs of a workspace. Running ones are asked to stop, and may take a moment.
  * @param which all that have not ended, or those that run
  */
-export async function endJobs(
-  ctx: Canceling,
+export async function cancelJobs(
+  ctx: CancelContext,
   workspace_id: string,
   reason: string,
   which: "unfinished" | "running",
 ): Promise<void> {
-  await cancelAll(ctx, apart(eq(jobs.workspace_id, workspace_id)), reason, { which, as: CANCELED });
+  for (const { on } of ctx.app.features) await on?.workspaceClosing?.(ctx, workspace_id, { reason, which });
 }
 
 /** Waits until no job of the workspace runs, or for so many milliseconds. */
-export async function untilEnded(app: App, workspace_id: string, most_ms: number): Promise<void> {
-  const end = performance.now() + most_ms;
+export async function awaitJobsEnded(app: App, workspace_id: string, timeout_ms: number): Promise<void> {
+  const end = performance.now() + timeout_ms;
   while (performance.now() < end) {
     const [running] = await app.db.read
       .select({ id: jobs.id })
@@ -33,6 +31,6 @@ export async function untilEnded(app: App, workspace_id: string, most_ms: number
       .where(and(apart(eq(jobs.workspace_id, workspace_id)), sql`${jobs.state} = 'running'`))
       .limit(1);
     if (!running) return;
-    await sleep(LOOK_MS);
+    await sleep(POLL_INTERVAL_MS);
   }
 }

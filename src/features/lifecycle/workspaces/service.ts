@@ -10,12 +10,12 @@ import {
 } from "../../../lib/text/paths.ts";
 import type { Identity, UserContext } from "../../../platform/app/context.ts";
 import { toWindow } from "../../../platform/http/operation.ts";
-import { freeFolder } from "../../assets/storage/service.ts";
 import { hasLicense } from "../../tenancy/license/service.ts";
 import { forgetMembers } from "../../tenancy/people/members.ts";
 import { users } from "../../tenancy/people/user-tables.ts";
 import { holdAlone, reopen } from "../../tenancy/workspaces/gate.ts";
 import { newWorkspaceKey } from "../../tenancy/workspaces/secrets.ts";
+import { newStorageFolder } from "../../tenancy/workspaces/storage-folder.ts";
 import { workspaceInvites, workspaceMembers, workspaces } from "../../tenancy/workspaces/tables.ts";
 
 export interface NewWorkspace {
@@ -100,7 +100,7 @@ export async function createWorkspace(ctx: UserContext, body: NewWorkspace): Pro
   const memberless = body.owner === undefined && identity.token === undefined;
   const owner = checkEmail(body.owner ?? identity.email);
   const name = checkName("name", body.name);
-  const storage_folder = await freeFolder(app, id);
+  const storage_folder = await newStorageFolder(app, id);
   await ctx.write({ resource: id }, async (tx) => {
     const [user] = await tx.select({ username: users.username }).from(users).where(eq(users.email, owner));
     if (!user && !memberless) {

@@ -56,4 +56,5 @@ export const feature = defineFeature({
     memberLeft: deleteOwnInputs,
     accessRevoked: cancelRunsOf,
   },
+  encryptedColumns: [{ columns: [inputs.args], key: [inputs.id], email: inputs.email }],
 });

@@ -16,10 +16,11 @@ import {
   replaceReferences,
 } from "../../assets/interpolate.ts";
 import { getResource } from "../../assets/resources/service.ts";
-import { getVariable, SECRET_READ } from "../../assets/variables/service.ts";
+import { getVariable } from "../../assets/variables/service.ts";
 import { openValue } from "../../assets/variables/value.ts";
 import { recordAudit } from "../../signals/audit/service.ts";
 import { checkScopes } from "../../tenancy/tokens/scopes.ts";
+import { SECRET_READ } from "../../tenancy/workspaces/secrets.ts";
 import { openSealed, type Runner, sealValue } from "./password-arguments.ts";
 import { mayRefer } from "./references.ts";
 

@@ -1,8 +1,13 @@
+import { and, eq, gt } from "drizzle-orm";
+import { earlierBy } from "../../../database/conditions.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { instanceWebhookOperations } from "./api/instance-operations.ts";
 import { webhookOperations } from "./api/operations.ts";
+import { removeEndpoints } from "./endpoints.ts";
+import { senderOf } from "./outbox.ts";
+import { webhookRetention } from "./retention.ts";
 import { createWebhookSender } from "./sender/webhook-sender.ts";
-import { webhookEndpoints } from "./tables.ts";
+import { webhookDeliveries, webhookEndpoints } from "./tables.ts";
 
 export const feature = defineFeature({
   folder: "signals/webhooks",
@@ -12,4 +17,24 @@ export const feature = defineFeature({
   },
   usernameColumns: [webhookEndpoints.created_by],
   loops: [{ name: "webhook sender", roles: ["all"], create: createWebhookSender }],
+  secretColumns: [webhookEndpoints.secret, webhookEndpoints.previous_secret].map((column) => ({
+    column,
+    key: webhookEndpoints.id,
+    isImported: false,
+  })),
+  retention: webhookRetention,
+  on: {
+    workspaceDeleted: removeEndpoints,
+    /** What failed before is tried again as soon as it would have been. */
+    async clockSetBack(app, by_ms) {
+      const { state, next_at } = webhookDeliveries;
+      await app.db.write((tx) =>
+        tx
+          .update(webhookDeliveries)
+          .set({ next_at: earlierBy(next_at, by_ms) })
+          .where(and(eq(state, "pending"), gt(next_at, app.clock()))),
+      );
+      senderOf(app).wake();
+    },
+  },
 });

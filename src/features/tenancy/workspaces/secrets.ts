@@ -15,6 +15,9 @@ import { unsealForeign } from "./foreign-secrets.ts";
 import { bytesOf, KEY_LENGTH } from "./key-text.ts";
 import { workspaces } from "./tables.ts";
 
+/** The audit row of every reading of a secret in plain, whichever operation it is read by. */
+export const SECRET_READ = { operation: "variables.decrypt_secret", action_kind: "Execute" } as const;
+
 interface WorkspaceKey {
   /** As existing clients exchange it. */
   text: string;

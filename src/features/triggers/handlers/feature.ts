@@ -1,12 +1,27 @@
+import { gt } from "drizzle-orm";
+import { earlierBy } from "../../../database/conditions.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { createHandlerCaller } from "./caller.ts";
-import { noteHandlers } from "./outbox.ts";
+import { handlersOf, noteHandlers } from "./outbox.ts";
 import { handlerCalls } from "./tables.ts";
 
 export const feature = defineFeature({
   folder: "triggers/handlers",
   operations: {},
   pathColumns: [{ column: handlerCalls.schedule_path }],
-  on: { jobEnded: noteHandlers },
   loops: [{ name: "handlers", roles: ["all"], create: createHandlerCaller }],
+  on: {
+    jobEnded: noteHandlers,
+    /** What failed before is tried again as soon as it would have been. */
+    async clockSetBack(app, by_ms) {
+      const { next_at } = handlerCalls;
+      await app.db.write((tx) =>
+        tx
+          .update(handlerCalls)
+          .set({ next_at: earlierBy(next_at, by_ms) })
+          .where(gt(next_at, app.clock())),
+      );
+      handlersOf(app).wake();
+    },
+  },
 });

@@ -1,6 +1,8 @@
 import { pathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
+import { httpTriggerSection } from "./archive.ts";
 import { httpTriggerOperations } from "./operations.ts";
+import { refuseOverlapUnder } from "./places.ts";
 import { routeOperations } from "./serve/serve-operations.ts";
 import { forgetRoutes } from "./table.ts";
 import { httpTriggers } from "./tables.ts";
@@ -24,7 +26,18 @@ export const feature = defineFeature({
   ],
   usernameColumns: [httpTriggers.edited_by],
   mentioningJson: [{ column: httpTriggers.signature, key: httpTriggers.path, form: "names" }],
+  archiveSections: [httpTriggerSection],
+  triggerCounts: [
+    {
+      table: pathTable(httpTriggers, "script_path", "is_flow"),
+      count: "http_routes_count",
+      used: "http_routes_used",
+    },
+  ],
+  invalidateWorkspace: (app) => forgetRoutes(app),
   on: {
     userRenamed: async (app, tx) => tx.afterCommit(() => forgetRoutes(app)),
+    workspaceArchived: (app) => forgetRoutes(app),
+    workspaceMoving: refuseOverlapUnder,
   },
 });

@@ -1,6 +1,9 @@
 import { pathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
+import { scheduleSection } from "./archive.ts";
+import { rescheduleAfterSetBack } from "./clock-change.ts";
 import { scheduleOperations } from "./operations.ts";
+import { primarySchedule } from "./primary-schedule.ts";
 import { createScheduler } from "./scheduler.ts";
 import { schedulerOf } from "./service.ts";
 import { schedules } from "./tables.ts";
@@ -24,8 +27,29 @@ export const feature = defineFeature({
     schedules.on_recovery_extra_args,
     schedules.on_success_extra_args,
   ].map((column) => ({ column, key: schedules.path, form: "references" as const })),
+  encryptedColumns: [
+    {
+      columns: [
+        schedules.args,
+        schedules.on_failure_extra_args,
+        schedules.on_recovery_extra_args,
+        schedules.on_success_extra_args,
+      ],
+      key: [schedules.path],
+      email: schedules.email,
+    },
+  ],
+  archiveSections: [scheduleSection],
+  triggerCounts: [
+    {
+      table: pathTable(schedules, "script_path", "is_flow"),
+      count: "schedule_count",
+      details: primarySchedule,
+    },
+  ],
   on: {
     userRenamed: async (app, tx) => tx.afterCommit(() => schedulerOf(app).wake()),
+    clockSetBack: rescheduleAfterSetBack,
   },
   loops: [{ name: "scheduler", roles: ["all"], create: createScheduler }],
 });

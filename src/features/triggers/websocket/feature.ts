@@ -1,5 +1,6 @@
 import { pathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
+import { websocketTriggerSection } from "./archive.ts";
 import { createWebsocketListener } from "./listener/websocket-listener.ts";
 import { websocketTriggerOperations } from "./operations.ts";
 import { restartListening } from "./service.ts";
@@ -22,4 +23,19 @@ export const feature = defineFeature({
   ],
   on: { userRenamed: restartListening },
   loops: [{ name: "websocket listener", roles: ["all"], create: createWebsocketListener }],
+  encryptedColumns: [
+    {
+      columns: [websocketTriggers.url_runnable_args, websocketTriggers.initial_messages],
+      key: [websocketTriggers.path],
+      email: websocketTriggers.email,
+    },
+  ],
+  archiveSections: [websocketTriggerSection],
+  triggerCounts: [
+    {
+      table: pathTable(websocketTriggers, "script_path", "is_flow"),
+      count: "websocket_count",
+      used: "websocket_used",
+    },
+  ],
 });

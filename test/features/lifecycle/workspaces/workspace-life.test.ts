@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { and, eq, getTableName, is, Table } from "drizzle-orm";
+import { and, eq, getTableColumns, getTableName } from "drizzle-orm";
 import type { Tx } from "../../../../src/database/database.ts";
 import { oauthAccounts } from "../../../../src/features/assets/account-tables.ts";
 import { flowFrames } from "../../../../src/features/code/flows/tables.ts";
@@ -24,6 +24,7 @@ import {
   type TestServer,
   until,
 } from "../../../support/harness.ts";
+import { tablesOfWorkspaces } from "../../../support/tables.ts";
 
 let server: TestServer;
 let root: Ask;
@@ -38,17 +39,6 @@ afterAll(() => server.stop());
 const HELLO = "export const main = () => 'hello'";
 const SLEEP = "export const main = async () => { await Bun.sleep(60_000) }";
 
-/** Every table that says where its rows belong, found in the files that describe them. */
-async function tablesOfWorkspaces(): Promise<Record<string, any>[]> {
-  const found: Record<string, any>[] = [];
-  for await (const file of new Bun.Glob("src/**/tables.ts").scan()) {
-    for (const table of Object.values(await import(`../../${file}`))) {
-      if (is(table, Table) && "workspace_id" in table) found.push(table as never);
-    }
-  }
-  return found;
-}
-
 /** How many rows each table has of a workspace; those with none are left out. */
 async function rowsOf(id: string): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
@@ -56,8 +46,8 @@ async function rowsOf(id: string): Promise<Record<string, number>> {
     const rows = await server.server.app.db.read
       .select()
       .from(table as never)
-      .where(eq(table.workspace_id, id));
-    if (rows.length > 0) counts[getTableName(table as never)] = rows.length;
+      .where(eq(getTableColumns(table).workspace_id!, id));
+    if (rows.length > 0) counts[getTableName(table)] = rows.length;
   }
   return counts;
 }

@@ -4,7 +4,7 @@ import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import { readToken } from "../../../../platform/http/door/credentials.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
 import { valueForCaller } from "../../../assets/resources/references.ts";
-import { SECRET_READ } from "../../../assets/variables/service.ts";
+import { SECRET_READ } from "../../../tenancy/workspaces/secrets.ts";
 import { placeInFlow } from "../../flows/status/place.ts";
 import { jobEnvironment } from "../../job/environment.ts";
 import { getJob } from "../../submit/service.ts";

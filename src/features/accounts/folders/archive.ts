@@ -1,0 +1,31 @@
+/** Folders in the archive of a workspace. */
+import type { ZipEntry } from "../../../lib/files/zip.ts";
+import type { WorkspaceContext } from "../../../platform/app/context.ts";
+import type { ArchiveSection } from "../../../platform/app/lifecycle.ts";
+import { folders } from "../../tenancy/people/folder-tables.ts";
+import { jsonEntry } from "../../tenancy/rights/archive-entry.ts";
+import { listFolders } from "./folders.ts";
+
+/** Folders that every workspace begins with are taken along once something was said of them. */
+async function folderEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
+  const rows = await listFolders(ctx);
+  return rows
+    .filter(({ edited_at }) => edited_at.getTime() > 0)
+    .map(({ name, summary, display_name, owners, owners_implied, extra_perms, extra }) =>
+      jsonEntry(
+        `f/${name}/folder.meta.json`,
+        {
+          summary,
+          display_name: display_name ?? name,
+          ...(!owners_implied && { owners, extra_perms }),
+        },
+        extra,
+      ),
+    );
+}
+
+export const folderSection: ArchiveSection = {
+  tables: [folders],
+  domain: "folders",
+  entries: folderEntries,
+};

@@ -1,0 +1,46 @@
+/** Apps in the archive of a workspace. */
+import { and, asc, eq, getTableColumns } from "drizzle-orm";
+import type { ZipEntry } from "../../../lib/files/zip.ts";
+import { readableBy } from "../../../platform/access/permissions.ts";
+import type { WorkspaceContext } from "../../../platform/app/context.ts";
+import type { ArchiveSection } from "../../../platform/app/lifecycle.ts";
+import { jsonEntry } from "../../tenancy/rights/archive-entry.ts";
+import { apps, appVersions, rawApps } from "./tables.ts";
+
+/** Apps of components, and those that are one bundle. */
+async function appEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
+  const { member } = ctx.caller;
+  const { read } = ctx.app.db;
+  const rows = await read
+    .select({ ...getTableColumns(apps), value: appVersions.value })
+    .from(apps)
+    .innerJoin(appVersions, eq(appVersions.id, apps.version))
+    .where(
+      and(eq(apps.workspace_id, member.workspace_id), eq(apps.draft_only, false), readableBy(member, apps)),
+    )
+    .orderBy(asc(apps.path));
+  const bundles = await read
+    .select()
+    .from(rawApps)
+    .where(and(eq(rawApps.workspace_id, member.workspace_id), readableBy(member, rawApps)))
+    .orderBy(asc(rawApps.path));
+  return [
+    ...rows.map(({ path, summary, value, policy, custom_path, raw_app }) => {
+      // Whoever deploys it elsewhere is who it acts for there.
+      const { on_behalf_of: _, on_behalf_of_email: __, ...kept } = policy;
+      return jsonEntry(`${path}.${raw_app ? "raw_app" : "app"}.json`, {
+        summary,
+        value,
+        policy: kept,
+        custom_path,
+      });
+    }),
+    ...bundles.map(({ path, summary, value }) => jsonEntry(`${path}.raw_app.json`, { summary, value })),
+  ];
+}
+
+export const appSection: ArchiveSection = {
+  tables: [apps, appVersions, rawApps],
+  domain: "apps",
+  entries: appEntries,
+};

@@ -1,0 +1,74 @@
+/** Scripts in the archive of a workspace: their code and their metadata. */
+import { and, asc, eq } from "drizzle-orm";
+import { fileEndingOf } from "../../../engines/languages/languages.ts";
+import type { ZipEntry } from "../../../lib/files/zip.ts";
+import { readableBy } from "../../../platform/access/permissions.ts";
+import type { WorkspaceContext } from "../../../platform/app/context.ts";
+import type { ArchiveOptions, ArchiveSection } from "../../../platform/app/lifecycle.ts";
+import { jsonEntry, unlessFalse } from "../../tenancy/rights/archive-entry.ts";
+import { isNewest } from "./readable.ts";
+import { type Script, scripts } from "./tables.ts";
+
+/** `bun` and `deno` are said by whichever is not the default of the folder. */
+function extensionOf(language: string, default_ts: "bun" | "deno"): string {
+  return language === default_ts ? "ts" : fileEndingOf(language);
+}
+
+async function scriptEntries(ctx: WorkspaceContext, { default_ts }: ArchiveOptions): Promise<ZipEntry[]> {
+  const { member } = ctx.caller;
+  const rows = await ctx.app.db.read
+    .select()
+    .from(scripts)
+    .where(
+      and(
+        eq(scripts.workspace_id, member.workspace_id),
+        eq(scripts.deleted, false),
+        eq(scripts.archived, false),
+        eq(scripts.draft_only, false),
+        isNewest,
+        readableBy(member, scripts),
+      ),
+    )
+    .orderBy(asc(scripts.path));
+  return rows.flatMap((row) => [
+    { name: `${row.path}.${extensionOf(row.language, default_ts)}`, content: row.content },
+    scriptMetadata(row),
+  ]);
+}
+
+function scriptMetadata(row: Script): ZipEntry {
+  const fields = {
+    summary: row.summary,
+    description: row.description,
+    schema: row.schema,
+    lock: row.lock,
+    kind: row.kind,
+    envs: row.envs.length > 0 ? row.envs : undefined,
+    concurrent_limit: row.concurrent_limit,
+    concurrency_time_window_s: row.concurrency_time_window_s,
+    concurrency_key: row.concurrency_key,
+    cache_ttl: row.cache_ttl,
+    dedicated_worker: unlessFalse(row.dedicated_worker),
+    ws_error_handler_muted: unlessFalse(row.ws_error_handler_muted),
+    priority: row.priority,
+    tag: row.tag,
+    timeout: row.timeout,
+    delete_after_use: unlessFalse(row.delete_after_use),
+    restart_unless_cancelled: unlessFalse(row.restart_unless_cancelled),
+    visible_to_runner_only: unlessFalse(row.visible_to_runner_only),
+    no_main_func: unlessFalse(row.no_main_func),
+    has_preprocessor: unlessFalse(row.has_preprocessor),
+    on_behalf_of_email: row.on_behalf_of_email,
+    isolation: row.isolation === "fresh" ? row.isolation : undefined,
+    memory_mb: row.memory_mb ?? undefined,
+    signature: row.signature,
+    codebase: row.codebase,
+  };
+  return jsonEntry(`${row.path}.script.json`, fields, row.extra);
+}
+
+export const scriptSection: ArchiveSection = {
+  tables: [scripts],
+  domain: "scripts",
+  entries: scriptEntries,
+};

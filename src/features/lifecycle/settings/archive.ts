@@ -1,0 +1,42 @@
+/** Settings in the archive of a workspace. */
+import { eq } from "drizzle-orm";
+import type { ZipEntry } from "../../../lib/files/zip.ts";
+import type { WorkspaceContext } from "../../../platform/app/context.ts";
+import type { ArchiveSection } from "../../../platform/app/lifecycle.ts";
+import { workspaceWebhook } from "../../signals/webhooks/endpoints.ts";
+import { readSettings } from "../../tenancy/workspaces/settings.ts";
+import { workspaceSettings, workspaces } from "../../tenancy/workspaces/tables.ts";
+
+/** What is not settled is said as null, so that it is unset where the file is deployed. */
+async function settingsEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
+  const { workspace_id } = ctx.caller.member;
+  const { read } = ctx.app.db;
+  const settings = await readSettings(read, workspace_id);
+  const [row] = await read.select().from(workspaces).where(eq(workspaces.id, workspace_id));
+  const fields = {
+    auto_invite_enabled: settings.auto_invite_domain !== undefined,
+    auto_invite_as: settings.auto_invite_operator ? "operator" : "developer",
+    auto_invite_mode: settings.auto_add ? "add" : "invite",
+    webhook: await workspaceWebhook(read, workspace_id),
+    deploy_to: settings.deploy_to ?? null,
+    error_handler: settings.error_handler ?? null,
+    error_handler_extra_args: settings.error_handler_extra_args ?? null,
+    error_handler_muted_on_cancel: settings.error_handler_muted_on_cancel ?? false,
+    mute_critical_alerts: settings.mute_critical_alerts,
+    ai_resource: settings.ai_resource,
+    large_file_storage: row?.large_file_storage ?? null,
+    git_sync: settings.git_sync ?? null,
+    default_app: settings.default_app ?? null,
+    default_scripts: settings.default_scripts ?? null,
+    name: row?.name,
+  };
+  return [{ name: "settings.json", content: JSON.stringify(fields, null, 2) }];
+}
+
+export const settingsSection: ArchiveSection = {
+  tables: [workspaceSettings],
+  domain: "workspaces",
+  isWanted: (options) => options.include_settings,
+  adminOnly: true,
+  entries: settingsEntries,
+};

@@ -1,0 +1,47 @@
+import { type AnyColumn, eq, sql } from "drizzle-orm";
+import type { EncryptedColumns } from "../../../platform/app/lifecycle.ts";
+import { defineFeature } from "../../../platform/http/feature.ts";
+import { jobs } from "../../../platform/queue/tables.ts";
+import { flowFrames, flowItems, flowResumes } from "../../code/flows/tables.ts";
+import { forgetRuns } from "./plan/forget.ts";
+import { wakeFlowsAt } from "./plan/wake-times.ts";
+import { moveWaits } from "./wake/clock-change.ts";
+
+/** Frames of flows that have not ended wait as running jobs. The state is written out, as the condition of the index. */
+const ofRunningFlows = (frame: AnyColumn, workspace_id: string) =>
+  sql`${frame} IN (SELECT ${jobs.id} FROM ${jobs} WHERE ${eq(jobs.workspace_id, workspace_id)} AND ${jobs.state} = 'running')`;
+
+/** @param frame the column that names the frame's job */
+function encrypted(frame: AnyColumn, column: AnyColumn, key: readonly AnyColumn[]): EncryptedColumns {
+  return {
+    columns: [column],
+    key,
+    email: sql`(SELECT ${jobs.email} FROM ${jobs} WHERE ${jobs.id} = ${frame})`,
+    rows: (workspace_id) => ofRunningFlows(frame, workspace_id),
+  };
+}
+
+export const feature = defineFeature({
+  folder: "runs/flows",
+  operations: {},
+  encryptedColumns: [
+    encrypted(flowFrames.job_id, flowFrames.state, [flowFrames.job_id]),
+    encrypted(flowItems.job_id, flowItems.items, [flowItems.job_id, flowItems.module_id]),
+    encrypted(flowResumes.frame_id, flowResumes.value, [flowResumes.job_id, flowResumes.resume_id]),
+  ],
+  on: {
+    // A transition under way has read the old texts: it is repeated, and reads the new ones.
+    async workspaceKeyChanged(_app, tx, workspace_id) {
+      const { job_id, root_job, version } = flowFrames;
+      await tx
+        .update(flowFrames)
+        .set({ version: sql`${version} + 1` })
+        .where(sql`${root_job} = ${job_id} AND ${ofRunningFlows(job_id, workspace_id)}`);
+    },
+    jobsDeleted: forgetRuns,
+    async clockSetBack(app, by_ms) {
+      await moveWaits(app, by_ms);
+      wakeFlowsAt(app, app.clock());
+    },
+  },
+});

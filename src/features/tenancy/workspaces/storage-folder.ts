@@ -1,0 +1,40 @@
+/** The folder on this server that holds the stored files of a workspace. */
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { eq } from "drizzle-orm";
+import { randomText } from "../../../lib/text/ids.ts";
+import type { App, InWorkspace } from "../../../platform/app/context.ts";
+import { workspaces } from "./tables.ts";
+
+/** Holds the folders of all workspaces. */
+export const storageDirectory = ({ config }: App): string => join(config.data_dir, "storage");
+
+/** Where the files of a workspace are. It stays the same when the workspace gets another id. */
+export async function workspaceDirectory({ app, caller }: InWorkspace): Promise<string> {
+  const { workspace_id } = caller.member;
+  const [row] = await app.db.read
+    .select({ folder: workspaces.storage_folder })
+    .from(workspaces)
+    .where(eq(workspaces.id, workspace_id));
+  return join(storageDirectory(app), row?.folder ?? workspace_id);
+}
+
+/**
+ * A folder for a new workspace that holds no files of another one: of one that had this id before, or of one whose
+ * deletion was cut off by the end of the server.
+ * @returns null where the workspace's id will do
+ */
+export async function newStorageFolder(app: App, workspace_id: string): Promise<string | null> {
+  const [used] = await app.db.read
+    .select({ id: workspaces.id })
+    .from(workspaces)
+    .where(eq(workspaces.storage_folder, workspace_id));
+  const isFree = !used && !existsSync(join(storageDirectory(app), workspace_id));
+  return isFree ? null : `${workspace_id}.${randomText(8)}`;
+}
+
+/** Removes the files that a workspace has on this server. Those in a bucket are the bucket's owner's. */
+export async function removeStorageFolder(app: App, folder: string): Promise<void> {
+  await rm(join(storageDirectory(app), folder), { recursive: true, force: true });
+}

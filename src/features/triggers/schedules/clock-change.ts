@@ -1,0 +1,34 @@
+/** Next times of schedules when the clock was set back: they are times of the wall clock. */
+import { and, eq, gt } from "drizzle-orm";
+import type { App } from "../../../platform/app/context.ts";
+import { nextDue } from "./cron.ts";
+import { schedulerOf } from "./service.ts";
+import { type Schedule, schedules } from "./tables.ts";
+
+/** Works out the next times again, and stores those that are earlier than before. */
+export async function rescheduleAfterSetBack(app: App): Promise<void> {
+  const now = app.clock();
+  const rows = await app.db.read.select().from(schedules).where(gt(schedules.next_at, now));
+  for (const row of rows) {
+    const next_at = earlierTime(row, now);
+    if (!next_at) continue;
+    const isUnchanged = and(
+      eq(schedules.workspace_id, row.workspace_id),
+      eq(schedules.path, row.path),
+      eq(schedules.next_at, row.next_at!),
+    );
+    await app.db.write((tx) => tx.update(schedules).set({ next_at }).where(isUnchanged));
+  }
+  schedulerOf(app).wake();
+}
+
+/** Undefined where the stored time is right. */
+function earlierTime(row: Schedule, now: Date): Date | undefined {
+  try {
+    const next_at = nextDue(row, now);
+    return next_at && next_at < row.next_at! ? next_at : undefined;
+  } catch {
+    // Found out when it is due, and shown on the schedule.
+    return undefined;
+  }
+}

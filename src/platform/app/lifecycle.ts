@@ -1,0 +1,157 @@
+/**
+ * What a feature contributes to the lifecycle of workspaces and of their data: encryption, export, deletion, retention.
+ * Types only.
+ */
+import type { AnyColumn, SQL, Table } from "drizzle-orm";
+import type { Tx } from "../../database/database.ts";
+import type { PathTable } from "../../database/path-table.ts";
+import type { ZipEntry } from "../../lib/files/zip.ts";
+import type { App, Context, WorkspaceContext } from "./context.ts";
+
+/** Columns of one table whose text may contain values that the workspace's key has encrypted (`$encrypted:…`). */
+export interface EncryptedColumns {
+  columns: readonly [AnyColumn, ...AnyColumn[]];
+  /** What tells the table's rows apart within the workspace. */
+  key: readonly AnyColumn[];
+  /** E-mail of the person whose job arguments the values are: those are encrypted for that person alone. */
+  email?: AnyColumn | SQL;
+  /** Which rows are the workspace's; left out, those with its `workspace_id`. */
+  rows?: (workspace_id: string) => SQL;
+}
+
+/** A column that holds ciphertext of the workspace's key and nothing else. */
+export interface SecretColumn {
+  column: AnyColumn;
+  /** What tells the table's rows apart within the workspace. */
+  key: AnyColumn;
+  /** Which rows hold ciphertext; left out, all. */
+  where?: SQL;
+  /** Whether the ciphertext may have been made elsewhere with the new key: then `skip_reencrypt` leaves it as it is. */
+  isImported: boolean;
+}
+
+/** What goes into the archive of a workspace. */
+export interface ArchiveOptions {
+  /** Secrets in plain text instead of encrypted with the workspace's key. */
+  plain_secrets: boolean;
+  skip_secrets: boolean;
+  skip_variables: boolean;
+  skip_resources: boolean;
+  skip_resource_types: boolean;
+  include_schedules: boolean;
+  include_triggers: boolean;
+  include_users: boolean;
+  include_groups: boolean;
+  include_settings: boolean;
+  include_key: boolean;
+  include_workspace_dependencies: boolean;
+  /** The language of files that end in `.ts` alone. */
+  default_ts: "bun" | "deno";
+}
+
+/** One kind of items in the archive of a workspace. */
+export interface ArchiveSection {
+  /** Tables that the section exports. */
+  tables: readonly Table[];
+  /** Domain of the scope that a restricted token needs. */
+  domain: string;
+  /** Action of that scope; left out, `read`. */
+  action?: "write";
+  /** Whether the options ask for it; left out, it is always there. */
+  isWanted?: (options: ArchiveOptions) => boolean;
+  adminOnly?: true;
+  /** The files, as far as the caller may read the items. */
+  entries(ctx: WorkspaceContext, options: ArchiveOptions): Promise<ZipEntry[]>;
+}
+
+/** A script or a flow at a path. */
+export interface TriggeredRunnable {
+  workspace_id: string;
+  path: string;
+  is_flow: boolean;
+}
+
+/** Triggers of one kind, counted by the script or flow that they start. */
+export interface TriggerCount {
+  /** Table with `script_path` and `is_flow`. */
+  table: PathTable;
+  /** Field of the number of triggers of a script or flow. */
+  count: string;
+  /** Field that says whether a workspace has any trigger of this kind. */
+  used?: string;
+  /** Further fields beside the number. */
+  details?(app: App, runnable: TriggeredRunnable): Promise<Record<string, unknown>>;
+}
+
+/** Scripts or flows: what triggers start. */
+export interface RunnableKind {
+  is_flow: boolean;
+  /**
+   * The deployed version at a path, with who may read it.
+   * @throws NotFound, or NotRunnable for one that is archived or not ready yet
+   */
+  deployedByPath(app: App, workspace_id: string, path: string): Readable | Promise<Readable>;
+}
+
+interface Readable {
+  path: string;
+  extra_perms: Record<string, boolean>;
+}
+
+/** Rows that are deleted when they are too old. */
+export interface Retention {
+  tables: readonly Table[];
+  /** Deletes what is too old, in small transactions; yields after each. */
+  deleteExpired(app: App, now: Date): AsyncIterable<void>;
+}
+
+/** What canceling jobs takes of a context. */
+export type CancelContext = Pick<Context, "app" | "username" | "write">;
+
+/** Jobs that count as canceled although they have not stopped. */
+export interface AbandonedJobs {
+  workspace_id: string;
+  /** Condition on the table of jobs. */
+  which: SQL;
+  reason: string;
+  /** Username of who is to blame. */
+  by: string;
+}
+
+/** What features do when something happens to a workspace, to jobs or to the clock. */
+export interface LifecycleEvents {
+  /** In the transaction that gives the workspace another key, after stored values are encrypted with it. */
+  workspaceKeyChanged?(app: App, tx: Tx, workspace_id: string): Promise<void>;
+  /** The workspace is archived, deleted or moved: cancels all jobs that have not ended, or those that run. */
+  workspaceClosing?(
+    ctx: CancelContext,
+    workspace_id: string,
+    how: { reason: string; which: "unfinished" | "running" },
+  ): Promise<void>;
+  /** After the commit that archived the workspace or brought it back. */
+  workspaceArchived?(app: App, workspace_id: string): void;
+  /**
+   * In the first transaction of a change of id.
+   * @throws BadRequest when something of the workspace cannot be under the new id
+   */
+  workspaceMoving?(tx: Tx, from: string, to: string): Promise<void>;
+  /** In the transaction that deletes the row of the workspace, when almost all other rows of it are deleted. */
+  workspaceDeleted?(tx: Tx, workspace_id: string): Promise<void>;
+  /** In a transaction: ends jobs as canceled that did not stop in time. */
+  jobsAbandoned?(app: App, tx: Tx, jobs: AbandonedJobs): Promise<void>;
+  /** In the transaction that deletes jobs: deletes what is stored beside them. At most as many as one statement takes. */
+  jobsDeleted?(tx: Tx, job_ids: string[]): Promise<void>;
+  /** On the leader, when the clock was set back: corrects stored times in the future, so that nothing waits longer. */
+  clockSetBack?(app: App, by_ms: number): Promise<void>;
+}
+
+export interface LifecycleContributions {
+  encryptedColumns?: readonly EncryptedColumns[];
+  secretColumns?: readonly SecretColumn[];
+  archiveSections?: readonly ArchiveSection[];
+  triggerCounts?: readonly TriggerCount[];
+  runnableKind?: RunnableKind;
+  retention?: Retention;
+  /** Drops what is cached of a workspace; called after a commit. */
+  invalidateWorkspace?(app: App, workspace_id: string): void;
+}

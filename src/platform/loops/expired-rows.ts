@@ -1,0 +1,68 @@
+/**
+ * Deleting what is too old, in batches: each generator yields after every transaction. What goes is looked for outside of
+ * it, so that the one writer of SQLite is held for the deletion alone.
+ */
+import { asc, lte, type SQL, sql } from "drizzle-orm";
+import type { AnySQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { Database, Tx } from "../../database/database.ts";
+
+/** Most rows of one transaction, and most bytes of text in them: freeing these takes some milliseconds. */
+export const MOST_ROWS = 250;
+const MOST_BYTES = 1_000_000;
+
+type Moment = AnySQLiteColumn<{ data: Date }>;
+export type Batches = AsyncGenerator<void>;
+
+/** Bytes of the texts of a row. */
+export const sizeOf = (...texts: AnySQLiteColumn[]): SQL<number> =>
+  sql<number>`${sql.join(
+    texts.map((text) => sql`coalesce(octet_length(${text}), 0)`),
+    sql` + `,
+  )}`;
+
+/** Consecutive items whose sizes add up to no more than one transaction frees; at least one each. */
+export function* bySize<T extends { size: number }>(items: readonly T[]): Generator<T[]> {
+  let some: T[] = [];
+  let bytes = 0;
+  for (const item of items) {
+    if (some.length > 0 && bytes + item.size > MOST_BYTES) {
+      yield some;
+      some = [];
+      bytes = 0;
+    }
+    some.push(item);
+    bytes += item.size;
+  }
+  if (some.length > 0) yield some;
+}
+
+/** Of several servers that prune one database, one deletes at a time: they would wait for each other's rows crosswise. */
+export function deleteBatch(db: Database, work: (tx: Tx) => Promise<unknown>): Promise<void> {
+  return db.write(async (tx) => {
+    await tx.lock("prune");
+    await work(tx);
+  });
+}
+
+/** Rows whose moment is `until` or earlier. `text` is the column that may be long. */
+export async function* expiredRows(
+  db: Database,
+  table: SQLiteTable,
+  moment: Moment,
+  until: Date,
+  text?: AnySQLiteColumn,
+): Batches {
+  for (;;) {
+    const rows = await db.read
+      .select({ at: moment, size: text ? sizeOf(text) : sql<number>`0` })
+      .from(table)
+      .where(lte(moment, until))
+      .orderBy(asc(moment))
+      .limit(MOST_ROWS);
+    for (const some of bySize(rows)) {
+      await deleteBatch(db, (tx) => tx.delete(table).where(lte(moment, some.at(-1)!.at!)));
+      yield;
+    }
+    if (rows.length < MOST_ROWS) return;
+  }
+}

@@ -1,0 +1,48 @@
+/** Rows that become too old are deleted one day, or there is a reason why they stay: no table is forgotten. */
+import { expect, test } from "bun:test";
+import { getTableColumns, getTableName } from "drizzle-orm";
+import { features } from "../../../../src/server/features.ts";
+import { allTables } from "../../../support/tables.ts";
+
+/** How columns are called that say how old a row is, or when it ends. */
+const TELLING = /^(created_at|timestamp|expires_at|expiration)$/;
+
+/** Of the platform and the audit log: the pruner knows them itself. */
+const PRUNED = ["audit_log", "jobs", "job_cache", "idempotency_keys"];
+
+const UNTIL_DELETED = "stays until somebody deletes it";
+const KEPT: Record<string, string> = {
+  handler_calls: "deleted when the handler was started, or given up",
+  resumable_operations: "deleted when the operation is done",
+  inputs: UNTIL_DELETED,
+  critical_alerts: "the caretaker deletes old ones",
+  webhook_endpoints: UNTIL_DELETED,
+  oidc_keys: "the last two stay",
+  app_versions: UNTIL_DELETED,
+  drafts: UNTIL_DELETED,
+  scripts: UNTIL_DELETED,
+  flow_resumes: "deleted with its job",
+  flow_versions: UNTIL_DELETED,
+  workspace_dependencies: UNTIL_DELETED,
+  oauth_accounts: UNTIL_DELETED,
+  oauth_used_states: "deleted at the next login or consent",
+  users: UNTIL_DELETED,
+  tokens: "the token notifier deletes expired ones",
+  token_notices: "deleted when the notice was sent",
+  workspace_invites: UNTIL_DELETED,
+  workspace_members: UNTIL_DELETED,
+  workspaces: UNTIL_DELETED,
+};
+
+test("every table with an age is one whose old rows are deleted, or says why they stay", async () => {
+  const deleted = new Set([
+    ...PRUNED,
+    ...features.flatMap(({ retention }) => retention?.tables.map(getTableName) ?? []),
+  ]);
+  const names = (await allTables())
+    .filter((table) => Object.keys(getTableColumns(table)).some((name) => TELLING.test(name)))
+    .map(getTableName);
+  expect(names.length).toBeGreaterThan(20);
+  expect(names.filter((name) => !deleted.has(name) && !(name in KEPT))).toEqual([]);
+  expect(Object.keys(KEPT).filter((name) => !names.includes(name) || deleted.has(name))).toEqual([]);
+});
