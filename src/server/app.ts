@@ -9,7 +9,6 @@ import { keepFailedMigration } from "../features/signals/alerts/failed-migration
 import { tellLeakedKey } from "../features/signals/alerts/own-files.ts";
 import { recordAudit } from "../features/signals/audit/service.ts";
 import { setInstanceWebhook } from "../features/signals/webhooks/endpoints.ts";
-import { recordChange } from "../features/signals/webhooks/outbox.ts";
 import { OPERATOR } from "../features/tenancy/people/local-admin.ts";
 import { resolveMember } from "../features/tenancy/people/members.ts";
 import { checkScopes } from "../features/tenancy/tokens/scopes.ts";
@@ -152,13 +151,14 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
     throw cause;
   }
 
+  const auditedChange = features.flatMap(({ on }) => on?.changeAudited ?? []);
   const hooks: Hooks = {
     resolveToken,
     resolveMember,
     checkScopes,
     async recordAudit(tx, row) {
       await recordAudit(tx, row);
-      await recordChange(app, tx, row);
+      for (const note of auditedChange) await note(app, tx, row);
     },
   };
   const network = mount(app, hooks, operations);

@@ -117,6 +117,18 @@ test("floors, and groups of features, import nothing from above", async () => {
   expect(found.map(({ from, to }) => `${from} -> ${to}`)).toEqual([]);
 });
 
+test("what concerns all features knows none: it walks over what they declare", async () => {
+  const files = await sourceFiles("src/features/lifecycle/**/*.ts");
+  const imports = await importsOf(
+    files.filter((file) => !file.startsWith("src/features/lifecycle/settings/")),
+  );
+  const found = imports.filter(
+    ({ to }) =>
+      to.startsWith("src/features/") && !/^src\/features\/(lifecycle|tenancy|signals\/audit)\//.test(to),
+  );
+  expect(found.map(({ from, to }) => `${from} -> ${to}`)).toEqual([]);
+});
+
 test("every folder of src stands on a floor, and every feature in a group", async () => {
   for (const file of await sourceFiles("src/**/*.ts")) {
     const [, floor, group] = file.split("/");

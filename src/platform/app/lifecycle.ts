@@ -118,8 +118,18 @@ export interface AbandonedJobs {
   by: string;
 }
 
+/** A change as it stands in the audit log. */
+export interface AuditedChange {
+  workspace_id: string;
+  audit: { operation: string };
+  resource: string | undefined;
+  parameters: Record<string, string> | undefined;
+}
+
 /** What features do when something happens to a workspace, to jobs or to the clock. */
 export interface LifecycleEvents {
+  /** In the transaction of a change, after its audit row. */
+  changeAudited?(app: App, tx: Tx, change: AuditedChange): Promise<void>;
   /** In the transaction that gives the workspace another key, after stored values are encrypted with it. */
   workspaceKeyChanged?(app: App, tx: Tx, workspace_id: string): Promise<void>;
   /** The workspace is archived, deleted or moved: cancels all jobs that have not ended, or those that run. */

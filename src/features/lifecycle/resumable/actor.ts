@@ -1,7 +1,7 @@
 /** Who asked for an operation, and in whose name it is finished after their call is over. */
-import type { App, Context } from "../../../platform/app/context.ts";
+import type { App } from "../../../platform/app/context.ts";
+import type { CancelContext } from "../../../platform/app/lifecycle.ts";
 import { recordAudit } from "../../signals/audit/service.ts";
-import { recordChange } from "../../signals/webhooks/outbox.ts";
 
 export interface Asker {
   username: string;
@@ -9,11 +9,7 @@ export interface Asker {
 }
 
 /** What of a context canceling needs, in the name of somebody whose call may be over. */
-export function actorIn(
-  app: App,
-  workspace_id: string,
-  { username, email }: Asker,
-): Pick<Context, "app" | "username" | "write"> {
+export function actorIn(app: App, workspace_id: string, { username, email }: Asker): CancelContext {
   return {
     app,
     username,
@@ -25,7 +21,7 @@ export function actorIn(
           const who = { timestamp: app.clock(), workspace_id, username, email };
           const row = { ...who, audit, resource, parameters };
           await recordAudit(tx, row);
-          await recordChange(app, tx, row);
+          for (const { on } of app.features) await on?.changeAudited?.(app, tx, row);
         }
         return value;
       }, audited),

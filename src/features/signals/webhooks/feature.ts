@@ -4,7 +4,7 @@ import { defineFeature } from "../../../platform/http/feature.ts";
 import { instanceWebhookOperations } from "./api/instance-operations.ts";
 import { webhookOperations } from "./api/operations.ts";
 import { removeEndpoints } from "./endpoints.ts";
-import { senderOf } from "./outbox.ts";
+import { recordChange, senderOf } from "./outbox.ts";
 import { webhookRetention } from "./retention.ts";
 import { createWebhookSender } from "./sender/webhook-sender.ts";
 import { webhookDeliveries, webhookEndpoints } from "./tables.ts";
@@ -24,6 +24,7 @@ export const feature = defineFeature({
   })),
   retention: webhookRetention,
   on: {
+    changeAudited: recordChange,
     workspaceDeleted: removeEndpoints,
     /** What failed before is tried again as soon as it would have been. */
     async clockSetBack(app, by_ms) {

@@ -11,7 +11,7 @@ import { dialect } from "../../../database/kit.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import { newJobId } from "../../../lib/text/ids.ts";
 import type { App } from "../../../platform/app/context.ts";
-import type { Hooks } from "../../../platform/http/execute.ts";
+import type { AuditedChange } from "../../../platform/app/lifecycle.ts";
 import { eventOf, type ToldEvent } from "./event-types.ts";
 import { type WebhookDelivery, webhookDeliveries, webhookEndpoints, webhookEvents } from "./tables.ts";
 
@@ -25,7 +25,7 @@ export const senderOf = perApp<App, { wake(endpoint_id?: string): void }>(() => 
 export async function recordChange(
   app: App,
   tx: Tx,
-  { audit, resource, parameters, workspace_id }: Parameters<Hooks["recordAudit"]>[1],
+  { audit, resource, parameters, workspace_id }: AuditedChange,
 ): Promise<void> {
   const { operation } = audit;
   const event = eventOf({ operation, workspace_id, resource: resource ?? "", parameters: parameters ?? {} });

@@ -17,7 +17,7 @@ const KEPT: Record<string, string> = {
   inputs: UNTIL_DELETED,
   critical_alerts: "the caretaker deletes old ones",
   webhook_endpoints: UNTIL_DELETED,
-  oidc_keys: "the last two stay",
+  oidc_keys: "deleted some time after another has replaced it",
   app_versions: UNTIL_DELETED,
   drafts: UNTIL_DELETED,
   scripts: UNTIL_DELETED,
