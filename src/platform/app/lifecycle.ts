@@ -162,6 +162,11 @@ export interface LifecycleContributions {
   triggerCounts?: readonly TriggerCount[];
   runnableKind?: RunnableKind;
   retention?: Retention;
+  /**
+   * Tables whose rows `on.workspaceDeleted` deletes with what depends on them. The other tables with a `workspace_id` are
+   * emptied before.
+   */
+  tablesDeletedLast?: readonly Table[];
   /** Drops what is cached of a workspace; called after a commit. */
   invalidateWorkspace?(app: App, workspace_id: string): void;
 }

@@ -1,5 +1,5 @@
 /** A workspace is archived, brought back, or deleted. */
-import { and, eq } from "drizzle-orm";
+import { and, eq, getTableName } from "drizzle-orm";
 import { BadRequest, Forbidden, NotFound } from "../../../lib/errors.ts";
 import type { App, UserContext, WorkspaceContext } from "../../../platform/app/context.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
@@ -137,8 +137,13 @@ const deleting = resumable<Ending>("deletion", {
     await cancelJobs(actorIn(app, id, by), id, "the workspace was deleted", "unfinished");
     await awaitJobsEnded(app, id, STOP_MS);
     await deleteJobs(app.db, eq(jobs.workspace_id, id));
-    const tables = (await tablesOfWorkspaces(app.db)).filter((table) => !KEPT_TO_THE_END.includes(table));
-    for (const table of tables) await deleteRows(app.db, table, id);
+    const declared = app.features.flatMap(({ tablesDeletedLast = [] }) =>
+      tablesDeletedLast.map(getTableName),
+    );
+    const last = [...DELETED_LAST, ...declared];
+    for (const table of await tablesOfWorkspaces(app.db)) {
+      if (!last.includes(table)) await deleteRows(app.db, table, id);
+    }
     await moveRows(app.db, "audit_log", id, `deleted/${id}`);
     await removeStorageFolder(app, workspace.storage_folder ?? id);
     await deleteLast(app, id, by);
@@ -146,8 +151,8 @@ const deleting = resumable<Ending>("deletion", {
   },
 });
 
-/** What is few rows, and names something that must end with the workspace itself. */
-const KEPT_TO_THE_END = ["audit_log", "jobs", "tokens", "webhook_endpoints"];
+/** Tables that are emptied in another way, or together with the workspace itself. */
+const DELETED_LAST = ["audit_log", "jobs", "tokens"];
 
 async function deleteLast(app: App, id: string, { username, email }: Asker): Promise<void> {
   await app.db.write(async (tx) => {

@@ -23,6 +23,7 @@ export const feature = defineFeature({
     isImported: false,
   })),
   retention: webhookRetention,
+  tablesDeletedLast: [webhookEndpoints],
   on: {
     changeAudited: recordChange,
     workspaceDeleted: removeEndpoints,
