@@ -9,6 +9,7 @@ import { basename, join } from "node:path";
 import { asc, eq } from "drizzle-orm";
 import { dialect } from "../../../../src/database/kit.ts";
 import { variables } from "../../../../src/features/assets/variable-tables.ts";
+import { flowUserStates } from "../../../../src/features/code/flows/tables.ts";
 import { createFilePruner, createPruner } from "../../../../src/features/lifecycle/retention/pruner.ts";
 import { withoutHeader } from "../../../../src/features/runs/job/log-header.ts";
 import { auditLog } from "../../../../src/features/signals/audit/tables.ts";
@@ -108,6 +109,18 @@ describe("a completed job", () => {
       expect(new Set(kept.map(({ of }) => of))).toEqual(new Set([second]));
     }
     expect((await ask("GET", `/w/acme/jobs_u/completed/get_result/${second}`)).json()).toBe("streamed");
+  });
+
+  test("goes with the values that the scripts of its flow have kept for each other", async () => {
+    await using server = await startTestServer(KEPT);
+    await server.workspace();
+    const { db } = server.server.app;
+    await store(server, [job("old"), job("young", { completed_at: ago(60) })]);
+    const kept = ["old", "young"].map((job_id) => ({ job_id, key: "seen", value: 1 }));
+    await db.write((tx) => tx.insert(flowUserStates).values(kept));
+    await prune(server);
+    expect(await idsOf(server)).toEqual(["young"]);
+    expect(await db.read.select().from(flowUserStates)).toEqual([kept[1]!]);
   });
 
   test("is kept for good with a retention of 0, and so are audit rows", async () => {
