@@ -21,3 +21,7 @@ export async function tablesOfWorkspaces(): Promise<Table[]> {
 
 /** A column as `table.column`. */
 export const columnName = (column: Column) => `${getTableName(column.table)}.${column.name}`;
+
+/** Whether a column holds JSON: the kit keeps it in columns of text with a coding of their own. */
+export const isJson = (column: Column) =>
+  column.columnType.endsWith("CustomColumn") && column.getSQLType() === "text";

@@ -1,8 +1,9 @@
 /** Every column that holds a username or a path is declared by its feature, so that it follows when a user is renamed. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { getTableColumns, getTableName, is, Table } from "drizzle-orm";
+import { getTableColumns, getTableName, type Table } from "drizzle-orm";
 import { features } from "../../../src/server/features.ts";
+import { isJson, tablesOfWorkspaces } from "../../support/tables.ts";
 
 const root = join(import.meta.dir, "../../..");
 
@@ -84,22 +85,8 @@ const WHEN_A_MEMBER_LEAVES: Record<string, string> = {
 /** What has grants beside the items: tenancy/rights/grants.ts looks after them. */
 const WITH_GRANTS = ["folders", "workspace_groups"];
 
-async function tablesOfWorkspaces(): Promise<Table[]> {
-  const found = new Set<Table>();
-  for await (const file of new Bun.Glob("src/**/*tables.ts").scan({ cwd: root })) {
-    for (const table of Object.values(await import(join(root, file)))) {
-      if (is(table, Table) && "workspace_id" in getTableColumns(table)) found.add(table);
-    }
-  }
-  return [...found];
-}
-
 type Column = { name: string; table: Table };
 const nameOf = ({ table, name }: Column) => `${getTableName(table)}.${name}`;
-
-/** The kit keeps JSON in text columns with a coding of their own. */
-const isJson = (column: { columnType: string; getSQLType(): string }) =>
-  /Custom/.test(column.columnType) && column.getSQLType() === "text";
 
 const itemKinds = features.flatMap(({ itemKinds = [] }) => itemKinds);
 

@@ -2,13 +2,12 @@
 import { expect, test } from "bun:test";
 import { type Column, getTableColumns } from "drizzle-orm";
 import { features } from "../../../../src/server/features.ts";
-import { allTables, columnName } from "../../../support/tables.ts";
+import { allTables, columnName, isJson } from "../../../support/tables.ts";
 
 /** Columns of plain text that may contain values of jobs, or ciphertext. */
 const TELLING = /(^|_)(args|input|flow|body|value|result|content|payload|secret|key|token)$/;
 
 const isText = (column: Column) => column.getSQLType() === "text";
-const isJson = (column: Column) => isText(column) && column.columnType.endsWith("CustomColumn");
 
 /** What no job gets its arguments from, by column or by the ending of its name. */
 const NOT_CONCERNED: Record<string, string> = {
