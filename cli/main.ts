@@ -8,7 +8,7 @@ const argv = process.argv.slice(2);
 if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
   process.stdout.write(`${metadata.version}\n`);
 } else {
-  const { runProgram } = await import("./program/program.ts");
+  const { runProgram } = await import("./program.ts");
   process.exitCode = await runProgram(argv);
   // A pipe takes what was printed when its reader gets to it; whatever else is pending must not keep the terminal.
   await Promise.all([process.stdout, process.stderr].map((stream) => flushed(stream)));

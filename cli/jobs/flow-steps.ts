@@ -7,20 +7,8 @@ import { bodiesOf } from "../../src/features/runs/flows/modules.ts";
 import type { JobRecord } from "../../src/features/runs/job/records.ts";
 import type { Client } from "../client/transport.ts";
 import { titleOf } from "../terminal/tree/flow-tree.ts";
+import type { StepLine, StepState } from "../terminal/tree/step-tree.ts";
 import type { JobRef } from "./follow.ts";
-
-export type StepState = "waiting" | "running" | "approval" | "success" | "failure" | "skipped";
-
-export interface StepLine {
-  id: string;
-  title: string;
-  state: StepState;
-  /** How long it took, or has been running; undefined before it begins, and for what takes no time. */
-  ms: number | undefined;
-  /** Iterations: begun, of how many. */
-  count: string | undefined;
-  inner: StepLine[];
-}
 
 type Status = NonNullable<JobRecord["flow_status"]>["modules"][number] & {
   flow_jobs?: string[];

@@ -4,8 +4,8 @@ import { createWorkspace, listWorkspaces } from "../../src/features/lifecycle/wo
 import { runPreview } from "../../src/features/runs/api/run/preview-operations.ts";
 import { runFlowByPath, runScriptByPath } from "../../src/features/runs/api/run/run-operations.ts";
 import type { Client } from "../client/transport.ts";
-import type { FileLanguage } from "../commands/items/script.ts";
 import { workspaceFor } from "../program/command.ts";
+import type { FileLanguage } from "./file-language.ts";
 import type { JobRef } from "./follow.ts";
 
 /** What is run. */

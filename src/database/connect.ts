@@ -40,7 +40,7 @@ export async function connect(options: ConnectOptions): Promise<Database> {
   }
   mkdirSync(options.data_dir, { recursive: true, mode: 0o700 });
   refuseMoved(options.data_dir);
-  const { openSqlite } = await import("./sqlite.ts");
+  const { openSqlite } = await import("./sqlite/sqlite.ts");
   const path = join(options.data_dir, "svc.db");
   keepPrivate(path);
   return openSqlite({ path, max_bytes: options.max_bytes });

@@ -1,10 +1,10 @@
 import { join } from "node:path";
-import { sandboxOf } from "../engines/runner/sandbox/settings.ts";
 import type { RunnerOptions } from "../engines/runner/types.ts";
 import { pythonIndexOf } from "../features/instance/settings/python-index.ts";
 import { tellRestored } from "../features/signals/alerts/own-files.ts";
 import { createJobTokens } from "../features/tenancy/tokens/job-tokens.ts";
 import type { App } from "../platform/app/context.ts";
+import { sandboxOf } from "./sandbox-options.ts";
 
 const MB = 1_000_000;
 

@@ -1,4 +1,4 @@
-import { basename, extname, join } from "node:path";
+import { join } from "node:path";
 import { Option } from "commander";
 import pythonClient from "../../../src/engines/runner/child/python-path/wmill.py" with { type: "text" };
 import { getDependents } from "../../../src/features/code/scripts/imports/importer-operations.ts";
@@ -11,6 +11,7 @@ import {
 } from "../../../src/features/code/scripts/operations.ts";
 import { ScriptFields } from "../../../src/features/code/scripts/records.ts";
 import type { Client } from "../../client/transport.ts";
+import { languageOf } from "../../jobs/file-language.ts";
 import { readSource } from "../../program/arguments.ts";
 import {
   examples,
@@ -25,31 +26,6 @@ import { wholeNumber } from "../../program/options.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { CliError, usageError } from "../../terminal/text/failure.ts";
 import { note, print, printJson, printTable, write } from "../../terminal/text/output.ts";
-
-export type FileLanguage = "bun" | "bash" | "python3" | "postgresql" | "mysql" | "sqlite" | "graphql";
-
-const LANGUAGE_OF: Record<string, FileLanguage> = {
-  ".ts": "bun",
-  ".mts": "bun",
-  ".js": "bun",
-  ".mjs": "bun",
-  ".sh": "bash",
-  ".py": "python3",
-  ".pg.sql": "postgresql",
-  ".my.sql": "mysql",
-  ".sqlite.sql": "sqlite",
-  ".gql": "graphql",
-};
-
-/** The language a file's ending stands for. @throws a usage error */
-export function languageOf(file: string): FileLanguage {
-  const language =
-    LANGUAGE_OF[extname(file)] ?? LANGUAGE_OF[extname(basename(file, extname(file))) + extname(file)];
-  if (language) return language;
-  throw usageError(
-    `${basename(file)}: the language is chosen by the file's ending, which must be one of ${Object.keys(LANGUAGE_OF).join(" ")}`,
-  );
-}
 
 /** What a version says beside its code and what is read out of that: the next one goes on with it. */
 const Settings = ScriptFields.omit({

@@ -12,11 +12,11 @@ import {
   listWorkspaces,
   listWorkspacesAsSuperAdmin,
 } from "../../../src/features/lifecycle/workspaces/operations.ts";
+import { readAll } from "../../client/workspace-settings.ts";
 import { type CommonOptions, examples, leaf, noun, urlOf, withClient } from "../../program/command.ts";
 import { askFor, confirmFirst } from "../../terminal/prompts.ts";
 import { note, print, printJson, printTable } from "../../terminal/text/output.ts";
 import { peopleCommands } from "./workspaces/people.ts";
-import { readAll } from "./workspaces/settings.ts";
 import settings from "./workspaces/settings-command.ts";
 
 const create = leaf("create", "create a workspace")

@@ -3,6 +3,7 @@ import { basename, dirname, resolve } from "node:path";
 import { chalkStderr as chalk } from "chalk";
 import { cancelQueuedJob } from "../../../src/features/runs/api/change/cancel-operations.ts";
 import type { Client } from "../../client/transport.ts";
+import { languageOf } from "../../jobs/file-language.ts";
 import { followJob, type JobRef } from "../../jobs/follow.ts";
 import { errorOf } from "../../jobs/outcome.ts";
 import { startJob } from "../../jobs/start.ts";
@@ -15,7 +16,6 @@ import { openLive } from "../../terminal/live.ts";
 import { CliError, EXIT, showFailure } from "../../terminal/text/failure.ts";
 import { note, printJson } from "../../terminal/text/output.ts";
 import { span } from "../../terminal/text/times.ts";
-import { languageOf } from "../items/script.ts";
 
 interface DevOptions extends WorkspaceOptions {
   data?: string;

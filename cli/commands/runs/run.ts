@@ -1,6 +1,7 @@
 import { Option } from "commander";
 import { cancelQueuedJob } from "../../../src/features/runs/api/change/cancel-operations.ts";
 import type { Client } from "../../client/transport.ts";
+import { languageOf } from "../../jobs/file-language.ts";
 import { followJob, type JobRef, type Watcher } from "../../jobs/follow.ts";
 import { openSteps } from "../../jobs/follow-steps.ts";
 import { tellOutcome } from "../../jobs/outcome.ts";
@@ -12,7 +13,6 @@ import { momentOf, secondsOf, wholeNumber } from "../../program/options.ts";
 import { withInterrupt } from "../../terminal/interrupt.ts";
 import { openLive } from "../../terminal/live.ts";
 import { note, print, printJson, write } from "../../terminal/text/output.ts";
-import { languageOf } from "../items/script.ts";
 
 export interface RunOptions extends WorkspaceOptions {
   data?: string;

@@ -8,7 +8,6 @@ import { createFlow } from "../../../src/features/code/flows/operations.ts";
 import type { NewFlow } from "../../../src/features/code/flows/records.ts";
 import { createScript } from "../../../src/features/code/scripts/operations.ts";
 import { createWorkspace } from "../../../src/features/lifecycle/workspaces/operations.ts";
-import { formatMilliseconds } from "../../../src/lib/async/duration.ts";
 import { randomText } from "../../../src/lib/text/ids.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
 import { connect } from "../../client/transport.ts";
@@ -27,6 +26,7 @@ import { examples, leaf } from "../../program/command.ts";
 import { wholeNumber } from "../../program/options.ts";
 import { EXIT } from "../../terminal/text/failure.ts";
 import { print, printJson } from "../../terminal/text/output.ts";
+import { callAll, type Say } from "./demo/calls.ts";
 
 interface DemoOptions {
   exit?: boolean;
@@ -34,8 +34,6 @@ interface DemoOptions {
   dataDir?: string;
   json?: boolean;
 }
-
-type Say = (text: string) => void;
 
 interface Example {
   name: string;
@@ -137,161 +135,6 @@ async function setUp(data_dir: string, password: string): Promise<string> {
   } finally {
     await client.close();
   }
-}
-
-interface Step {
-  title: string;
-  path: string;
-  method?: "GET";
-  body?: unknown;
-  status: number;
-  /** What the answer must hold. */
-  holds: string;
-}
-
-function steps(): Step[] {
-  const list: Step[] = [
-    {
-      title: "Synchronous: the answer is the result",
-      path: "run_wait_result/p/u/admin/hello",
-      body: { name: "World" },
-      status: 200,
-      holds: "Hello, World!",
-    },
-    {
-      title: "Again: the process is warm now",
-      path: "run_wait_result/p/u/admin/hello",
-      body: { name: "again" },
-      status: 200,
-      holds: "Hello, again!",
-    },
-    {
-      title: "Typed arguments, defaults kept",
-      path: "run_wait_result/p/u/admin/order",
-      body: {
-        customer: "ACME",
-        items: [
-          { sku: "A1", price: 9.5, quantity: 2 },
-          { sku: "B2", price: 1 },
-        ],
-      },
-      status: 200,
-      holds: '"total":20',
-    },
-    {
-      title: "A bash script",
-      path: "run_wait_result/p/u/admin/disk",
-      body: { folder: "/" },
-      status: 200,
-      holds: "used",
-    },
-    {
-      title: "The script chooses status, headers and content type",
-      path: "run_wait_result/p/u/admin/teapot",
-      body: { name: "Ann" },
-      status: 418,
-      holds: "I am a teapot",
-    },
-    {
-      title: "A flow: a loop over a script, in parallel, and a script of its own",
-      path: "run_wait_result/f/u/admin/orders",
-      body: {
-        orders: [
-          { customer: "ACME", items: [{ sku: "A1", price: 9.5, quantity: 2 }] },
-          { customer: "Initech", items: [{ sku: "B2", price: 1 }] },
-        ],
-      },
-      status: 200,
-      holds: "2 orders, 20.00 EUR in all",
-    },
-    {
-      title: "Streaming: server-sent events as the script makes them",
-      path: "run_and_stream/p/u/admin/countdown",
-      body: { from: 3 },
-      status: 200,
-      holds: "lift-off",
-    },
-  ];
-  if (Bun.which("python3")) {
-    list.splice(3, 0, {
-      title: "A Python script",
-      path: "run_wait_result/p/u/admin/words",
-      body: { text: "The quick fox and the lazy dog and the cat" },
-      status: 200,
-      holds: '"the"',
-    });
-  }
-  return list;
-}
-
-interface Call {
-  title: string;
-  status: number;
-  ok: boolean;
-  ms: number;
-  answer: string;
-}
-
-async function callAll(base: string, token: string, say: Say): Promise<Call[]> {
-  const calls: Call[] = [];
-  for (const step of steps()) calls.push(await callOne(base, token, step, say));
-  const asynchronous: Step = {
-    title: "Asynchronous: the answer is the job's id, at once",
-    path: "run/p/u/admin/hello",
-    body: { name: "later" },
-    status: 201,
-    holds: "-",
-  };
-  const submitted = await callOne(base, token, asynchronous, say);
-  const result: Step = {
-    title: "… and its result, when it is there",
-    path: `completed/get_result_maybe/${submitted.answer}`,
-    method: "GET",
-    status: 200,
-    holds: "Hello, later!",
-  };
-  const results = base.replace(/jobs$/, "jobs_u");
-  if (submitted.ok) await waitCompleted(`${results}/${result.path}`, token);
-  return [...calls, submitted, await callOne(results, token, result, say)];
-}
-
-const POLL_MS = 20;
-const GIVE_UP_MS = 10_000;
-
-/** Asks until the job is done, so that the call that is shown has a result to show. */
-async function waitCompleted(url: string, token: string): Promise<void> {
-  for (const end = Date.now() + GIVE_UP_MS; Date.now() < end; await Bun.sleep(POLL_MS)) {
-    const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
-    const { completed } = (await response.json()) as { completed?: boolean };
-    if (completed) return;
-  }
-}
-
-async function callOne(base: string, token: string, step: Step, say: Say): Promise<Call> {
-  const method = step.method ?? "POST";
-  const body = step.body === undefined ? undefined : JSON.stringify(step.body);
-  const url = `${base}/${step.path}`;
-  const streaming = step.path.startsWith("run_and_stream");
-  say(chalk.bold(step.title));
-  say(chalk.dim(curlLine(url, body, token, streaming)));
-  const began = performance.now();
-  const response = await fetch(url, {
-    method,
-    headers: { authorization: `Bearer ${token}`, ...(body ? { "content-type": "application/json" } : {}) },
-    ...(body ? { body } : {}),
-  });
-  const answer = (await response.text()).trim();
-  const ms = performance.now() - began;
-  const ok = response.status === step.status && answer.includes(step.holds);
-  say(
-    `${answer}\n${ok ? chalk.green(`✓ ${response.status}`) : chalk.red(`✗ ${response.status}, not as expected`)} in ${formatMilliseconds(ms)}\n`,
-  );
-  return { title: step.title, status: response.status, ok, ms: Math.round(ms), answer };
-}
-
-function curlLine(url: string, body: string | undefined, token: string, streaming: boolean): string {
-  const data = body === undefined ? "" : ` \\\n  -H 'Content-Type: application/json' -d '${body}'`;
-  return `curl -s${streaming ? "N" : ""} '${url}' \\\n  -H 'Authorization: Bearer ${token}'${data}`;
 }
 
 function tellHowToGoOn(url: string, password: string, token: string): void {

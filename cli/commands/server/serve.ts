@@ -76,7 +76,7 @@ export default leaf("serve", "start the server", "directory")
     else {
       print(`svc listens on ${chalk.bold(server.url)}`);
       note(chalkStderr.dim(`data in ${config.data_dir}`));
-      const { aboutRoot } = await import("../../../src/engines/runner/sandbox/summary.ts");
+      const { aboutRoot } = await import("../../../src/server/sandbox-options.ts");
       const root = aboutRoot(config);
       if (root !== undefined) note(chalkStderr.dim(root));
       if (setupUrl) {

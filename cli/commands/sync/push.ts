@@ -1,5 +1,6 @@
 import { examples, withClient, workspaceFor } from "../../program/command.ts";
-import { type Deployment, deploy } from "../../sync/deploy/deploy.ts";
+import { deploy } from "../../sync/deploy/deploy.ts";
+import type { Deployment } from "../../sync/deploy/deployment.ts";
 import { fileTypesOf } from "../../sync/deploy/remote-types.ts";
 import {
   type Done,

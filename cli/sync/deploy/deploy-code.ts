@@ -18,7 +18,7 @@ import { CliError } from "../../terminal/text/failure.ts";
 import { canonical } from "../read/canonical.ts";
 import { placesOfFlow } from "../read/inline.ts";
 import type { Fields, Item } from "../read/items.ts";
-import type { Deployment } from "./deploy.ts";
+import type { Deployment } from "./deployment.ts";
 
 /** @throws CliError when it is refused, or when its dependencies cannot be found */
 export async function deployScript(at: Deployment, item: Item, before: Item | undefined): Promise<void> {

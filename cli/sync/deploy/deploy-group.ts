@@ -9,7 +9,7 @@ import {
   updateGroup,
 } from "../../../src/features/accounts/groups/operations.ts";
 import type { Fields } from "../read/items.ts";
-import type { Deployment } from "./deploy.ts";
+import type { Deployment } from "./deployment.ts";
 
 /** Admins of a group are members of it too, and are named among its admins alone. */
 export async function saveGroup(

@@ -1,9 +1,9 @@
 /** The settings of a workspace, as the file `settings.yaml` has them. */
 import { editAutoInviteOperation } from "../../../src/features/accounts/members/joining/auto-invite.ts";
-import { changeSetting } from "../../commands/people/workspaces/settings.ts";
+import { changeSetting } from "../../client/workspace-settings.ts";
 import type { Compared } from "../read/canonical.ts";
 import { changedFields } from "../show/show.ts";
-import type { Deployment } from "./deploy.ts";
+import type { Deployment } from "./deployment.ts";
 
 /** Several of them are said by one operation. */
 const AUTO_INVITE = /^auto_invite_/;

@@ -42,25 +42,14 @@ import {
   updateWebsocketTrigger,
 } from "../../../src/features/triggers/websocket/operations.ts";
 import type { Operation } from "../../../src/platform/http/operation.ts";
-import type { Client } from "../../client/transport.ts";
 import type { Step } from "../plan.ts";
-import type { Secrets } from "../read/archive.ts";
 import { canonical, meantBy } from "../read/canonical.ts";
 import { type Fields, type Item, type Kind, keyOf } from "../read/items.ts";
 import { withPolicyOf } from "./app-policy.ts";
 import { archiveFlow, archiveScript, deployFlow, deployScript } from "./deploy-code.ts";
 import { deleteGroup, saveGroup } from "./deploy-group.ts";
 import { saveSettings } from "./deploy-settings.ts";
-
-export interface Deployment {
-  client: Client;
-  workspace: string;
-  secrets: Secrets;
-  /** What changed, for the history of scripts, flows and apps. */
-  message: string | undefined;
-  /** The items that the service has now, by key. */
-  remote: Map<string, Item>;
-}
+import type { Deployment } from "./deployment.ts";
 
 /** Kinds whose operations are alike: a body to create, a body to update, a path to delete. */
 interface Plain {

@@ -4,9 +4,21 @@
  */
 import { chalkStderr } from "chalk";
 import type { Ora } from "ora";
-import type { StepLine, StepState } from "../../jobs/flow-steps.ts";
 import { note, oneLine } from "../text/output.ts";
 import { span } from "../text/times.ts";
+
+export type StepState = "waiting" | "running" | "approval" | "success" | "failure" | "skipped";
+
+export interface StepLine {
+  id: string;
+  title: string;
+  state: StepState;
+  /** How long it took, or has been running; undefined before it begins, and for what takes no time. */
+  ms: number | undefined;
+  /** Iterations: begun, of how many. */
+  count: string | undefined;
+  inner: StepLine[];
+}
 
 export interface StepTree {
   show: (lines: StepLine[]) => void;

@@ -1,27 +1,22 @@
 /**
  * PostgreSQL through Bun's own client. A write begins its transaction with the first statement that cannot be shared;
- * one that has none goes with others (`postgres-groups.ts`).
- *
- * The builder is cast to the SQLite builder's type here and nowhere else: the kit's tables have the same shape in both,
- * and the contract suite runs on both.
+ * one that has none goes with others (`groups.ts`).
  */
-import { SQL as PostgresClient } from "bun";
-import { DrizzleQueryError, type SQL } from "drizzle-orm";
-import { drizzle } from "drizzle-orm/pg-proxy";
 import { withinMs } from "../../lib/async/sleep.ts";
-import { BadRequest, Internal, StorageFull, SvcError } from "../../lib/errors.ts";
+import { Internal } from "../../lib/errors.ts";
 import {
   countCommit,
   countFailure,
   type Database,
   newCommitStats,
-  type Queries,
   runEffects,
   type Tx,
   type WriteOptions,
 } from "../database.ts";
 import { isOutage } from "../failure.ts";
+import { builderOn, withBuilder } from "./builder.ts";
 import { openConnections } from "./connections.ts";
+import { Contradicted, isDeadlock, toStorageError } from "./errors.ts";
 import { type Call, createGroups, SHARE } from "./groups.ts";
 import {
   type AnyStatement,
@@ -56,9 +51,6 @@ const MAX_TRIES = 5;
 const CLOSE_MS = 5_000;
 /** Most characters of a statement that goes together with others'. */
 const MAX_SHARED = 65_536;
-
-/** A shared statement that was answered before it ran has changed no row: the write must be told so, and begin again. */
-class Contradicted extends Error {}
 
 export function openPostgres(options: PostgresOptions): Database {
   const connections = openConnections({
@@ -249,37 +241,6 @@ export function openPostgres(options: PostgresOptions): Database {
   };
 }
 
-/** Drizzle's builder. @param on runs a query on a connection */
-function builderOn(on: (query: (connection: Connection) => Promise<unknown>) => Promise<unknown>): Queries {
-  return drizzle(async (text, parameters, method) => {
-    const rows = await on(async (connection) => {
-      const query = connection.unsafe(text, parameters);
-      return method === "all" ? query.values() : query;
-    });
-    return { rows: rows as unknown[] };
-  }) as unknown as Queries;
-}
-
-interface Raw {
-  exec(declared: AnyStatement, parameters: Values): Promise<unknown>;
-}
-
-/**
- * What a reader or a transaction can do, and the builder, which is made once it is asked for something: the transactions
- * of the hot path build nothing.
- */
-function withBuilder<R extends Raw>(make: () => Queries, raw: R): Tx {
-  let made: Queries | undefined;
-  const builder = () => {
-    made ??= make();
-    return made as Queries & { execute(query: SQL): Promise<unknown[]> };
-  };
-  const own = { ...raw, rows: (query: SQL) => builder().execute(query) };
-  return new Proxy(own, {
-    get: (_, name) => Reflect.get(name in own ? own : builder(), name),
-  }) as unknown as Tx;
-}
-
 /** A large one would make a group's JSON text as large as many of them. */
 function isSmall(parameters: Values): boolean {
   let length = 0;
@@ -288,26 +249,4 @@ function isSmall(parameters: Values): boolean {
     if (typeof value === "string") length += value.length;
   }
   return length <= MAX_SHARED;
-}
-
-/** SQLSTATE 40P01: deadlock_detected. */
-function isDeadlock(thrown: unknown): boolean {
-  const { errno, cause } = thrown as { errno?: string; cause?: { errno?: string } };
-  return (errno ?? cause?.errno) === "40P01";
-}
-
-function toStorageError(thrown: unknown): unknown {
-  if (thrown instanceof SvcError) return thrown;
-  const cause = thrown instanceof DrizzleQueryError ? thrown.cause : thrown;
-  if (cause instanceof Contradicted) return cause;
-  const code = (cause as { errno?: string; code?: string } | undefined)?.errno ?? "";
-  // SQLSTATE class 53: insufficient resources (53100 is disk_full).
-  if (code === "53100") {
-    return new StorageFull("nothing was stored: the database server's disk is full", { cause });
-  }
-  // character_not_in_repertoire, untranslatable_character: a text with the character NUL, which PostgreSQL cannot keep.
-  if (code === "22021" || code === "22P05") return new BadRequest("a text must not hold the character NUL");
-  if (thrown instanceof DrizzleQueryError || thrown instanceof PostgresClient.PostgresError)
-    return new Internal("the database refused a statement", { cause });
-  return thrown;
 }

@@ -3,15 +3,9 @@ import { isSequentialLoop } from "./iterations.ts";
 import { launch, type Place } from "./launch.ts";
 import { approvalOf, sleepOf, suspend, waitFor } from "./pause.ts";
 import { retryDelay } from "./retry.ts";
-import type { ModuleState, Move, ResultRef } from "./state.ts";
+import type { Failed, ModuleState, Move, ResultRef } from "./state.ts";
 import type { FlowModule, StopCondition } from "./types.ts";
 import { holds, innerError, tried } from "./values.ts";
-
-/** The error value of what failed, and where its result is found when that is another one: a list that has the error in it. */
-export interface Failed {
-  error: unknown;
-  result?: ResultRef | undefined;
-}
 
 /** Of the tries that failed, the newest are told: many tries would otherwise make a long state. */
 const MAX_FAILED_RETRIES = 100;

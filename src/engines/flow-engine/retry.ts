@@ -1,5 +1,4 @@
-import type { Failed } from "./advance.ts";
-import type { Move } from "./state.ts";
+import type { Failed, Move } from "./state.ts";
 import type { Retry } from "./types.ts";
 import { holds, innerError } from "./values.ts";
 

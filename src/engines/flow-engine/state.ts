@@ -226,3 +226,9 @@ export interface Move {
   env: Env;
   steps: Step[];
 }
+
+/** The error value of what failed, and where its result is found when that is another one: a list that has the error in it. */
+export interface Failed {
+  error: unknown;
+  result?: ResultRef | undefined;
+}

@@ -1,6 +1,16 @@
 /** The languages that scripts may be in: those that run here, and those that are kept for clients that know them. */
 import { BadRequest } from "../../lib/errors.ts";
-import type { RunnableLanguage } from "../runner/types.ts";
+
+/** The languages that the runner has a way to run. */
+export type RunnableLanguage =
+  | "bun"
+  | "nativets"
+  | "bash"
+  | "python3"
+  | "postgresql"
+  | "mysql"
+  | "sqlite"
+  | "graphql";
 
 /** How each language is run. `deno` and `bunnative` are TypeScript that Bun runs. */
 const RUN_AS = {

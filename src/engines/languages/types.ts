@@ -1,10 +1,27 @@
 import { BadRequest } from "../../lib/errors.ts";
-import type { ParameterBinding } from "../runner/types.ts";
 
 export type { Language } from "./languages.ts";
 
 /** A JSON Schema (draft 2020-12) fragment. */
 export type Schema = Record<string, unknown>;
+
+/** How one parameter of `main` or `preprocessor` takes its value out of the arguments object. */
+export interface ParameterBinding {
+  name: string;
+  /**
+   * named: by key · whole: the arguments object itself · rest: an array spread at the end · positional: bash `$n` ·
+   * pinned: always `default`, whatever the caller says
+   */
+  kind: "named" | "whole" | "rest" | "positional" | "pinned";
+  is_date?: boolean;
+  is_bytes?: boolean;
+  /** The default that a shell's or a query's parameter has (other languages keep their own defaults). */
+  default?: unknown;
+  /** Where a query's parameter stands in its text: `$1`, `?` or `:name`. */
+  placeholder?: string;
+  /** The type that a query's parameter is declared with. */
+  sql_type?: string;
+}
 
 export interface Parameter extends ParameterBinding {
   schema: Schema;

@@ -1,42 +1,29 @@
 /** One run of one job in one child, from its start to its outcome. */
 
-import type { RuntimeFiles } from "./files/runtime-files.ts";
-import { share, sharedFolder } from "./files/shared-folder.ts";
-import type { VersionFiles } from "./files/version-files.ts";
-import { firstEnvironment, startVersion } from "./job/cold-start.ts";
-import { disconnected, exited, noResult, notStarted, streamedTooMuch, tooLong } from "./job/outcomes.ts";
+import { sharedFolder } from "./files/shared-folder.ts";
+import { assign, firstEnvironment, startVersion } from "./job/cold-start.ts";
+import type { JobRunOptions } from "./job/job-run-options.ts";
+import {
+  answered,
+  disconnected,
+  exited,
+  noResult,
+  notStarted,
+  streamedTooMuch,
+  tooLong,
+} from "./job/outcomes.ts";
 import { answerReferring } from "./job/referring.ts";
 import { faultOf, faultOfLong, isLongAnswer } from "./output/answer.ts";
 import type { OutputSink } from "./output/output.ts";
 import { ResultStream } from "./output/result-stream.ts";
 import { stopElsewhere } from "./process/cancel-query.ts";
-import { CHANNEL_MS, type Child, type ChildExit } from "./process/child.ts";
-import type { Done, FromChild } from "./process/protocol.ts";
+import { afterOutput, CHANNEL_MS, type Child } from "./process/child.ts";
 import { runMessage } from "./process/run-message.ts";
 import { runShell } from "./process/shell.ts";
 import { takeTokenOut, withToken } from "./process/with-token.ts";
-import type { Python } from "./sandbox/walls/python.ts";
+import type { Done, FromChild } from "./protocol.ts";
 import type { Watched } from "./sandbox/watch/watch.ts";
-import type { JobError, JobLimits, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
-
-/** End marks that do not come: the script closed its own stdout or stderr. */
-const FENCE_MS = 1_000;
-
-interface JobRunOptions {
-  request: RunRequest;
-  options: RunnerOptions;
-  key: string;
-  runtime: RuntimeFiles;
-  files: VersionFiles;
-  /** The Python that a script with this lock runs in, if there is one. */
-  python: (lock: string | undefined) => Promise<Python | undefined>;
-  /** @param read where its interpreter keeps its library, outside of what every child reads */
-  takeBlank: (read: string[]) => Child;
-  /** The machine lacks what starting a process takes. */
-  short: (cause: unknown) => void;
-  /** `child` is undefined when none was taken. */
-  finished: (outcome: RunOutcome, child: Child | undefined, reusable: boolean) => void;
-}
+import type { ChildExit, JobError, JobLimits, RunOutcome } from "./types.ts";
 
 export class JobRun implements Watched {
   readonly #o: JobRunOptions;
@@ -93,14 +80,8 @@ export class JobRun implements Watched {
     if (this.#stopping || this.#settled) return;
     const child = this.#o.takeBlank(python?.folders ?? []);
     this.#child = child;
-    child.key = this.#o.key;
-    child.tokens = options.tokensFor({
-      workspace_id: version.workspace_id,
-      permissioned_as: request.permissioned_as,
-      email: request.email,
-    });
+    assign(child, this.#o.key, request, options);
     this.#giveToken(child);
-    share(child, options.directory, request.shared);
     const file = files.place(version, child.code);
     child.output.begin({ ...this.#sink(), keep_last_line: version.language === "bash" });
     this.#maskArguments(child);
@@ -224,13 +205,7 @@ export class JobRun implements Watched {
       this.#done(message);
       return;
     }
-    const fenced = () => {
-      clearTimeout(timer);
-      this.#done(message);
-    };
-    const timer = setTimeout(fenced, FENCE_MS);
-    this.#child!.onExit = fenced;
-    this.#child!.output.whenFenced(message.fence, fenced);
+    afterOutput(this.#child!, message.fence, () => this.#done(message));
   }
 
   #done(done: Done): void {
@@ -238,12 +213,7 @@ export class JobRun implements Watched {
     const child = this.#child!;
     const isShared = this.#o.request.version.isolation === "shared";
     const reusable = isShared && !done.leftovers && !child.output.secrets.crowded;
-    const hasPreprocessor = this.#o.request.preprocessor_input !== undefined;
-    const preprocessed_args = hasPreprocessor ? done.preprocessed_args : undefined;
-    const facts = { preprocessed_args, mem_peak_kb: done.mem_peak_kb };
-    const outcome: RunOutcome = done.error
-      ? { kind: "failure", error: child.output.secrets.maskedIn(done.error), ...facts }
-      : { kind: "success", result: done.result ?? "null", ...facts };
+    const outcome = answered(done, this.#o.request, child.output.secrets);
     if (reusable) this.#settle(outcome, true);
     else this.#end(outcome);
   }

@@ -1,36 +1,8 @@
 /** What the runner is asked to do and what it answers. Types only: the queue, the worker and the features meet it here. */
 
 import type { RestoredFile } from "../../lib/files/private-files.ts";
-import type { Packages } from "../languages/types.ts";
-import type { PythonIndex } from "./packages/pip-client.ts";
-
-export type RunnableLanguage =
-  | "bun"
-  | "nativets"
-  | "bash"
-  | "python3"
-  | "postgresql"
-  | "mysql"
-  | "sqlite"
-  | "graphql";
-
-/** How one parameter of `main` or `preprocessor` takes its value out of the arguments object. */
-export interface ParameterBinding {
-  name: string;
-  /**
-   * named: by key · whole: the arguments object itself · rest: an array spread at the end · positional: bash `$n` ·
-   * pinned: always `default`, whatever the caller says
-   */
-  kind: "named" | "whole" | "rest" | "positional" | "pinned";
-  is_date?: boolean;
-  is_bytes?: boolean;
-  /** The default that a shell's or a query's parameter has (other languages keep their own defaults). */
-  default?: unknown;
-  /** Where a query's parameter stands in its text: `$1`, `?` or `:name`. */
-  placeholder?: string;
-  /** The type that a query's parameter is declared with. */
-  sql_type?: string;
-}
+import type { RunnableLanguage } from "../languages/languages.ts";
+import type { Packages, ParameterBinding } from "../languages/types.ts";
 
 /** A script that another one imports, as it was when the other was locked. */
 export interface ImportedScript {
@@ -115,6 +87,12 @@ export interface JobError {
   [key: string]: unknown;
 }
 
+/** How a child's process ended: its exit code, or the signal that killed it. */
+export interface ChildExit {
+  code: number | null;
+  signal: string | null;
+}
+
 /** How a run ended. A value, not an exception: the worker switches on it. */
 export type RunOutcome =
   /** `result` is JSON text; `preprocessed_args` is JSON text when a preprocessor ran. */
@@ -146,6 +124,15 @@ export interface ChildTokens {
   begin(job_id: string): string;
   /** The job has ended, and its token with it. */
   end(): void;
+}
+
+/** Where Python packages come from, as the instance's settings have it. */
+export interface PythonIndex {
+  url: string | undefined;
+  extra_urls: string[];
+  trusted_hosts: string[];
+  /** A folder of the server with wheels. */
+  wheels: string | undefined;
 }
 
 /** The most one job may take; 0 stands for no limit. */

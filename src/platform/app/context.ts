@@ -4,12 +4,12 @@ import type { Database, Tx } from "../../database/database.ts";
 import type { Runner } from "../../engines/runner/types.ts";
 import type { Log } from "../../lib/logging/log.ts";
 import type { Meters } from "../../lib/logging/meters.ts";
-import type { Relay } from "../cluster/bus.ts";
 import type { Config } from "../config/config.ts";
 import type { Settings } from "../config/store.ts";
 import type { Events } from "../events/events.ts";
-import type { Audit } from "../http/operation.ts";
+import type { Leader } from "../loops/leader.ts";
 import type { Queue } from "../queue/queue.ts";
+import type { Relay } from "./relay.ts";
 
 export interface App {
   readonly config: Config;
@@ -34,15 +34,6 @@ export interface App {
   accepting: boolean;
   /** True from when the server is told to stop: connections are closed after their answer, and health fails. */
   leaving: boolean;
-}
-
-/** Of the servers that share a database one leads; a server that has its database for itself always does. */
-export interface Leader {
-  isLeader(): boolean;
-  /** Wakes a task of the leader, on whichever server that is. Best effort: its interval bounds how late it can be. */
-  wake(task: string): void;
-  /** Calls back when the task is woken, and when this server becomes the leader; undefined: no longer. */
-  onWake(task: string, run: ((reason: "woken" | "elected") => void) | undefined): void;
 }
 
 /** What is known of a token, before any workspace is looked at. */
@@ -113,6 +104,13 @@ export interface Context {
    * what is known only once the work is done.
    */
   audit(tx: Tx, details: AuditDetails): Promise<void>;
+}
+
+/** How an operation appears in the audit log. */
+export interface Audit {
+  /** The name the row carries, e.g. `variables.create`. */
+  operation: string;
+  action_kind: "Create" | "Update" | "Delete" | "Execute";
 }
 
 /** What an audit row says beside who did it and when. */

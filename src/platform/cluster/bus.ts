@@ -12,6 +12,7 @@ import type { Database } from "../../database/database.ts";
 import { sleep } from "../../lib/async/sleep.ts";
 import type { Log } from "../../lib/logging/log.ts";
 import { randomText } from "../../lib/text/ids.ts";
+import type { Relay } from "../app/relay.ts";
 import { createPeriodicTask } from "../loops/periodic-task.ts";
 
 const CHANNEL = "svc";
@@ -28,16 +29,6 @@ const RETRY_MS = 500;
 const MAX_PENDING = 20_000;
 const BEAT = "beat";
 const GAP = "gap";
-
-export interface Relay {
-  /** Tells the other servers soon. Never fails: what cannot be told now is told as soon as it can. */
-  tell(topic: string, ...words: string[]): void;
-  /** Calls back for what another server tells. */
-  on(topic: string, hear: (...words: string[]) => void): void;
-  /** Calls back when something may have been missed, and again and again while that lasts. */
-  onGap(look: () => void): void;
-  stop(): Promise<void>;
-}
 
 /** The relay of a process that has its database for itself. */
 export const nobodyElse: Relay = { tell() {}, on() {}, onGap() {}, async stop() {} };

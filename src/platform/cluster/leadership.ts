@@ -9,7 +9,8 @@
  */
 import { and, eq, lte, or } from "drizzle-orm";
 import type { Service } from "../../lib/async/start-stop.ts";
-import type { App, Leader } from "../app/context.ts";
+import type { App } from "../app/context.ts";
+import type { Leader } from "../loops/leader.ts";
 import { createPeriodicTask } from "../loops/periodic-task.ts";
 import { leaders } from "./tables.ts";
 

@@ -1,5 +1,5 @@
 import { BadRequest } from "../../lib/errors.ts";
-import { explain } from "../http/validation-messages.ts";
+import { explain } from "../../lib/validation-messages.ts";
 import { definitionOf } from "./keys.ts";
 
 const NAME = /^[\w.-]{1,100}$/;

@@ -6,13 +6,13 @@
  * Who wins: a flag or an environment variable, then what is stored, then the default.
  */
 import { eq } from "drizzle-orm";
-import type { Tx } from "../../database/database.ts";
+import type { Database, Tx } from "../../database/database.ts";
 import type { Service } from "../../lib/async/start-stop.ts";
 import { seal, unseal } from "../../lib/crypto/seal.ts";
 import { BadRequest } from "../../lib/errors.ts";
 import { parseFields } from "../../lib/json/json.ts";
+import type { Log } from "../../lib/logging/log.ts";
 import { newJobId } from "../../lib/text/ids.ts";
-import type { App } from "../app/context.ts";
 import { createPeriodicTask } from "../loops/periodic-task.ts";
 import { check } from "./check.ts";
 import { type Config, type ConfigSource, SETTINGS } from "./config.ts";
@@ -46,12 +46,27 @@ export interface Settings extends Service {
 /** Who set what nobody has asked for. */
 const SERVER = "svc";
 
+/** What the settings need of the app they are part of. */
+export interface SettingsApp {
+  config: Config;
+  db: Database;
+  log: Log;
+  clock: () => Date;
+  instanceKey: Uint8Array;
+  /** Tells the other servers of a change, and hears of theirs. */
+  relay: {
+    tell(topic: string): void;
+    on(topic: string, hear: () => void): void;
+    onGap(look: () => void): void;
+  };
+}
+
 /**
  * Reads what is stored and what the environment says.
  * @throws BadRequest when an environment variable holds what its key cannot be
  */
 export async function openSettings(
-  app: Pick<App, "config" | "db" | "log" | "clock" | "instanceKey" | "relay">,
+  app: SettingsApp,
   environment: Record<string, string | undefined> = process.env,
 ): Promise<Settings> {
   const { db } = app;
@@ -157,7 +172,7 @@ const boundTo = (key: string) => `instance setting ${key}`;
 
 /** Undefined for a row that cannot be read; the log says why, and the setting counts as not set. */
 function readRow(
-  app: Pick<App, "instanceKey" | "log">,
+  app: Pick<SettingsApp, "instanceKey" | "log">,
   row: typeof instanceSettings.$inferSelect,
 ): Stored | undefined {
   const plain = row.sealed ? unseal(app.instanceKey, row.value, boundTo(row.key)) : row.value;

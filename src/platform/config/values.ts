@@ -1,6 +1,6 @@
 /** The settings that are more than a word or a number, as they stand on the wire. */
 import { z } from "zod";
-import { optional } from "../http/operation.ts";
+import { optional } from "../../lib/zod.ts";
 
 export const text = z.string().min(1).max(100_000);
 export const list = z.array(z.string().min(1).max(1000)).max(1000);

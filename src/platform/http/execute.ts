@@ -3,8 +3,8 @@
 import type { Tx } from "../../database/database.ts";
 import { Forbidden, Unauthorized, Unavailable } from "../../lib/errors.ts";
 import { checkWorkspaceId } from "../../lib/text/paths.ts";
-import type { App, Caller, Context, Identity, Member } from "../app/context.ts";
-import type { Access, Audit, Operation, Scope } from "./operation.ts";
+import type { App, Audit, Caller, Context, Identity, Member } from "../app/context.ts";
+import type { Access, Operation, Scope } from "./operation.ts";
 import { scopeOf } from "./operation.ts";
 
 /** What the features hand in, since http knows none of them. */

@@ -4,9 +4,9 @@ import { LARGE } from "../../lib/async/large-work.ts";
 import { BadRequest, InvalidInput, PayloadTooLarge, SvcError } from "../../lib/errors.ts";
 import { refuseDeep } from "../../lib/json/depth.ts";
 import { parseFields } from "../../lib/json/json.ts";
+import { explain } from "../../lib/validation-messages.ts";
 import { enterBody } from "./large-bodies.ts";
 import { needsBody, type Operation } from "./operation.ts";
-import { explain } from "./validation-messages.ts";
 
 export function parseQuery(op: Operation, search: string): unknown {
   if (!op.query) return undefined;

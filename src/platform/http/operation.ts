@@ -3,8 +3,7 @@
  * audit row, its entry in /api/openapi.yaml and the typed call the CLI makes.
  */
 import { z } from "zod";
-import type { Context, UserContext, WorkspaceContext } from "../app/context.ts";
-import type { CookieRule } from "./door/credentials.ts";
+import type { Audit, Context, UserContext, WorkspaceContext } from "../app/context.ts";
 
 export type Method = "GET" | "POST" | "DELETE" | "PUT" | "PATCH";
 
@@ -19,6 +18,9 @@ export type Method = "GET" | "POST" | "DELETE" | "PUT" | "PATCH";
  * - superAdmin: of the whole instance
  */
 export type Access = "anyone" | "user" | "member" | "author" | "admin" | "devops" | "superAdmin";
+
+/** What the session's cookie is worth to an operation; `last`: a token in the query counts before it. */
+export type CookieRule = "counts" | "last" | "ignored";
 
 /** How an answer is written. */
 export type Responds<R> =
@@ -54,12 +56,6 @@ export const responds = {
 
 /** Bodies that `run` reads from the request itself: what each content type holds. Any may be left out by the caller. */
 export type Reads = Record<string, z.ZodType>;
-
-export interface Audit {
-  /** The name the row carries, e.g. `variables.create`. */
-  operation: string;
-  action_kind: "Create" | "Update" | "Delete" | "Execute";
-}
 
 /** What a scoped token needs: `domain:action`, and the resource it must cover where the path names one. */
 export interface Scope {
@@ -221,14 +217,6 @@ export const flag = z.union(
   ],
   { error: "must be true or false" },
 );
-
-/** A field of a body that may be left out; null counts as left out. */
-export const optional = <T extends z.ZodType>(schema: T) =>
-  schema.nullish().transform((value) => value ?? undefined);
-
-/** The same, with what stands for it then. */
-export const orElse = <T extends z.ZodType, V>(schema: T, value: V) =>
-  schema.nullish().transform((given) => given ?? value);
 
 /** A body that may be left out as a whole: an empty object then. Any other that is missing is refused. */
 export const optionalBody = <T extends z.ZodType>(schema: T) => schema.prefault({} as z.input<T>);

@@ -12,11 +12,13 @@
  * - A task of the leader runs on the server that leads, and is woken there whoever wakes it.
  */
 
+import type { Database } from "../../database/database.ts";
 import { type Backoff, backoffMs } from "../../lib/async/retry.ts";
 import { sleep } from "../../lib/async/sleep.ts";
 import { createService, type Service } from "../../lib/async/start-stop.ts";
-import type { App } from "../app/context.ts";
+import type { Log } from "../../lib/logging/log.ts";
 import { createAlarm } from "./alarm.ts";
+import type { Leader } from "./leader.ts";
 
 /** Where servers share a database, another may have stored something, or be gone with what it began, and wake nobody here. */
 const SHARED_INTERVAL_MS = 5_000;
@@ -55,7 +57,14 @@ export interface PeriodicTask extends Service {
   isIdle(): boolean;
 }
 
-type TaskApp = Pick<App, "clock" | "log"> & { db?: Pick<App["db"], "channel">; leader?: App["leader"] };
+/** What a task needs of the app it runs in. */
+interface TaskApp {
+  clock: () => Date;
+  log: Pick<Log, "error">;
+  db?: Pick<Database, "channel">;
+  /** Left out: the process has the database for itself. */
+  leader?: Leader;
+}
 
 export function createPeriodicTask(app: TaskApp, task: Task): PeriodicTask {
   const { debounce_ms = 0, of_leader } = task;

@@ -2,7 +2,7 @@
 
 import { isOutage } from "../../database/failure.ts";
 import { type Backoff, retry } from "../../lib/async/retry.ts";
-import type { App } from "../app/context.ts";
+import type { Log } from "../../lib/logging/log.ts";
 
 export const OUTAGE_BACKOFF: Backoff = { first_ms: 100, max_ms: 5_000, factor: 3 };
 
@@ -11,7 +11,7 @@ export const OUTAGE_BACKOFF: Backoff = { first_ms: 100, max_ms: 5_000, factor: 3
  * @param signal once it is aborted, the failure is passed on
  */
 export function throughOutage<T>(
-  app: App,
+  app: { log: Pick<Log, "warn"> },
   about: { job: string },
   work: () => Promise<T>,
   signal?: AbortSignal,

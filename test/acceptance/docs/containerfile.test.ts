@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createProgram } from "../../../cli/program/program.ts";
+import { createProgram } from "../../../cli/program.ts";
 import { loadConfig, SETTINGS } from "../../../src/platform/config/config.ts";
 
 const root = join(import.meta.dir, "../../..");

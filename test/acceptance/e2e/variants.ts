@@ -16,7 +16,7 @@ export interface Variant {
 
 const NOBODY = 65_534;
 const AS_NOBODY = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"];
-const WITHOUT_LANDLOCK = [process.execPath, join(import.meta.dir, "without-landlock.ts")];
+const WITHOUT_LANDLOCK = [process.execPath, join(import.meta.dir, "sandbox/without-landlock.ts")];
 
 const support = sandboxSupport();
 export const isRoot = process.geteuid?.() === 0;

@@ -30,7 +30,7 @@ process.exit();
 `;
 
 function allHelps(place: Place): Help[] {
-  const program = join(import.meta.dir, "../../../cli/program/program.ts");
+  const program = join(import.meta.dir, "../../../cli/program.ts");
   const { stdout, stderr } = Bun.spawnSync([process.execPath, "-e", WALK, program], {
     cwd: place.folder,
     env: place.environment,

@@ -1,7 +1,7 @@
+import { changeSetting, readAll, SETTING_NAMES } from "../../../client/workspace-settings.ts";
 import { type CommonOptions, examples, leaf, noun, withClient } from "../../../program/command.ts";
 import { usageError } from "../../../terminal/text/failure.ts";
 import { note, printJson, printTable } from "../../../terminal/text/output.ts";
-import { changeSetting, readAll, SETTING_NAMES } from "./settings.ts";
 
 const get = leaf("get", "print the settings of a workspace, or one of them")
   .argument("<id>", "the workspace")

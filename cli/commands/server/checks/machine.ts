@@ -2,11 +2,11 @@
 import { dlopen, ptr } from "bun:ffi";
 import { readFileSync } from "node:fs";
 import { whyRefused } from "../../../../src/engines/runner/sandbox/sandbox.ts";
-import { sandboxOf } from "../../../../src/engines/runner/sandbox/settings.ts";
 import { whatHolds, whatRootDoes } from "../../../../src/engines/runner/sandbox/summary.ts";
 import { sandboxSupport } from "../../../../src/engines/runner/sandbox/support.ts";
 import { planUsers } from "../../../../src/engines/runner/sandbox/users/child-users.ts";
 import type { Config } from "../../../../src/platform/config/config.ts";
+import { sandboxOf } from "../../../../src/server/sandbox-options.ts";
 import { type Finding, fail, ok, warn } from "./finding.ts";
 
 const OLDEST_PYTHON = [3, 8];

@@ -1,7 +1,7 @@
 /** A blank child becomes a shell or Python. */
 import { type Pointer, ptr } from "bun:ffi";
 import { writeSync } from "node:fs";
-import type { Exec } from "../process/protocol.ts";
+import type { Exec } from "../protocol.ts";
 import { channelFd, send } from "./channel.ts";
 import { libc } from "./system.ts";
 

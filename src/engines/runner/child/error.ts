@@ -1,5 +1,5 @@
 /** What was thrown, as a job's error. */
-import type { Load } from "../process/protocol.ts";
+import type { Load } from "../protocol.ts";
 import type { JobError } from "../types.ts";
 
 /** Most characters of an error's message, and of its stack. */

@@ -4,8 +4,10 @@
  * (become a shell or Python). Everything the server must be able to trust is settled before any of the user's code is
  * loaded.
  */
-import type { Done, Load, Referred, Run, ToChild } from "../process/protocol.ts";
-import type { JobError, ParameterBinding } from "../types.ts";
+
+import type { ParameterBinding } from "../../languages/types.ts";
+import type { Done, Load, Referred, Run, ToChild } from "../protocol.ts";
+import type { JobError } from "../types.ts";
 import { become } from "./become.ts";
 import { send } from "./channel.ts";
 import { toError } from "./error.ts";

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { sha256 } from "../../../lib/text/ids.ts";
-import type { RunnableLanguage } from "../types.ts";
+import type { RunnableLanguage } from "../../languages/languages.ts";
 import { sourceOf } from "./source-of.ts" with { type: "macro" };
 
 export interface RuntimeFiles {

@@ -1,7 +1,6 @@
 /** Folders that jobs have in common: each finds its own at `./shared`. */
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import type { Child } from "../process/child.ts";
 
 export function sharedFolder(directory: string, name: string): string {
   return join(directory, "shared", name);
@@ -15,7 +14,11 @@ export function makeShared(directory: string, name: string): string {
 }
 
 /** Puts the folder in its place for the first job of a child; for those after it, the child does. */
-export function share(child: Child, directory: string, name: string | undefined): void {
+export function share(
+  child: { readonly folder: string; shared: string | undefined },
+  directory: string,
+  name: string | undefined,
+): void {
   child.shared = name;
   if (name !== undefined) symlinkSync(makeShared(directory, name), join(child.folder, "shared"));
 }

@@ -1,6 +1,8 @@
 /** The sources of a version as files: its own, and those of the scripts that it imports, each at its path. */
+
+import type { RunnableLanguage } from "../../languages/languages.ts";
 import { importedPaths, relativeSpecifier } from "../../languages/local-imports.ts";
-import type { ImportedScript, RunnableLanguage, RunnableVersion } from "../types.ts";
+import type { ImportedScript, RunnableVersion } from "../types.ts";
 
 const EXTENSION: Record<RunnableLanguage, string> = {
   bun: "ts",

@@ -1,10 +1,11 @@
 /** A blank child becomes a script version: what it is told for that. */
 
 import type { RuntimeFiles } from "../files/runtime-files.ts";
+import { share } from "../files/shared-folder.ts";
 import { moduleName } from "../files/source-tree.ts";
 import { type Child, LoadFault, loadVersion } from "../process/child.ts";
-import type { Exec, Load } from "../process/protocol.ts";
-import type { RunnableVersion, RunRequest } from "../types.ts";
+import type { Exec, Load } from "../protocol.ts";
+import type { RunnableVersion, RunnerOptions, RunRequest } from "../types.ts";
 
 interface ColdStart {
   child: Child;
@@ -14,6 +15,14 @@ interface ColdStart {
   file: string;
   /** The Python that the script runs in, if there is one. */
   python: string | undefined;
+}
+
+/** Makes a blank child one of a key: for one identity, whose tokens its jobs have, and with the folder that they share. */
+export function assign(child: Child, key: string, request: RunRequest, options: RunnerOptions): void {
+  const { version, permissioned_as, email, shared } = request;
+  child.key = key;
+  child.tokens = options.tokensFor({ workspace_id: version.workspace_id, permissioned_as, email });
+  share(child, options.directory, shared);
 }
 
 /** Everything that the environment of a child's first job holds. */

@@ -1,13 +1,25 @@
-/** How a run ended of which its own process has not said how. */
+/** How a run ended: as its process has answered, or why it has not. */
 import { SvcError } from "../../../lib/errors.ts";
-import { ChildEnded, type ChildExit, LoadFault, lostChannel } from "../process/child.ts";
-import type { RunnerOptions, RunOutcome } from "../types.ts";
+import type { Secrets } from "../output/secrets.ts";
+import { ChildEnded, LoadFault, lostChannel } from "../process/child.ts";
+import type { Done } from "../protocol.ts";
+import type { ChildExit, RunnerOptions, RunOutcome, RunRequest } from "../types.ts";
 import { isShortage } from "./shortage.ts";
 
 const failure = (name: string, message: string): RunOutcome => ({
   kind: "failure",
   error: { name, message },
 });
+
+/** What a process has answered. Arguments count only where a preprocessor was asked to make them. */
+export function answered(done: Done, request: RunRequest, secrets: Secrets): RunOutcome {
+  const hasPreprocessor = request.preprocessor_input !== undefined;
+  const preprocessed_args = hasPreprocessor ? done.preprocessed_args : undefined;
+  const facts = { preprocessed_args, mem_peak_kb: done.mem_peak_kb };
+  return done.error
+    ? { kind: "failure", error: secrets.maskedIn(done.error), ...facts }
+    : { kind: "success", result: done.result ?? "null", ...facts };
+}
 
 /** @param last what it printed last */
 export function exited(exit: ChildExit, last: string): RunOutcome {

@@ -1,8 +1,8 @@
 /** What a preprocessor has made of arguments is stored as it is, and given to main without references. */
 import { SvcError } from "../../../lib/errors.ts";
 import type { Child } from "../process/child.ts";
-import type { Referred } from "../process/protocol.ts";
 import { withToken } from "../process/with-token.ts";
+import type { Referred } from "../protocol.ts";
 import type { JobError, RunnerOptions, RunRequest } from "../types.ts";
 
 /** @param args JSON text; what is secret in what they lead to is masked in the child's output from then on */

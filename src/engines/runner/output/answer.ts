@@ -3,7 +3,7 @@
 import { isTooDeep, MAX_JSON_DEPTH, NestedTooDeeply } from "../../../lib/json/depth.ts";
 import { parseJson } from "../../../lib/json/json.ts";
 import { checkLong, LONG } from "../../../lib/json/long.ts";
-import type { Done } from "../process/protocol.ts";
+import type { Done } from "../protocol.ts";
 
 const TOO_DEEP = `JSON nested deeper than the ${MAX_JSON_DEPTH} levels that a result may have`;
 

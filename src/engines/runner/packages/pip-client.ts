@@ -14,16 +14,8 @@ import {
 } from "../../languages/python/lock-text.ts";
 import { DependencyError } from "../../languages/typescript/lock.ts";
 import type { Python } from "../sandbox/walls/python.ts";
-import { keepFolder, type ToolOutcome, type ToolRequest } from "./tool-run.ts";
-
-/** Where packages come from, as the instance's settings have it. */
-export interface PythonIndex {
-  url: string | undefined;
-  extra_urls: string[];
-  trusted_hosts: string[];
-  /** A folder of the server with wheels. */
-  wheels: string | undefined;
-}
+import type { PythonIndex } from "../types.ts";
+import { keepFolder, type ToolOutcome, type ToolRequest } from "./tool.ts";
 
 export interface PipClientOptions {
   /** Folder below which each lock is installed into one of its own. */

@@ -6,10 +6,10 @@ import type { Packages } from "../../languages/types.ts";
 import { createLock, DependencyError, installLock } from "../../languages/typescript/lock.ts";
 import { openToAll } from "../sandbox/users/open-to-all.ts";
 import type { Python } from "../sandbox/walls/python.ts";
-import type { RunnableVersion } from "../types.ts";
+import type { PythonIndex, RunnableVersion } from "../types.ts";
 import { installer } from "./npm-client.ts";
-import { createPipClient, type PythonIndex } from "./pip-client.ts";
-import type { ToolOutcome, ToolRequest } from "./tool-run.ts";
+import { createPipClient } from "./pip-client.ts";
+import type { ToolOutcome, ToolRequest } from "./tool.ts";
 
 /** What the link to the packages is called that stands beside a script's source. */
 export const PACKAGE_LINKS = { npm: "node_modules", pip: "packages" } as const;

@@ -1,6 +1,6 @@
 /** What a job has others do, which does not end with its process. */
 
-import type { RunnableLanguage } from "../types.ts";
+import type { RunnableLanguage } from "../../languages/languages.ts";
 import type { Child } from "./child.ts";
 
 /** Languages whose statements run in another process than the child. */

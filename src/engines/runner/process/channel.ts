@@ -5,7 +5,7 @@
  */
 import type { Socket, SocketHandler } from "bun";
 import { isTooDeep } from "../../../lib/json/depth.ts";
-import type { FromChild, Referred, Run, ToChild } from "./protocol.ts";
+import type { FromChild, Referred, Run, ToChild } from "../protocol.ts";
 
 export interface Channel {
   /** @throws when the channel is closed */

@@ -7,17 +7,13 @@ import type { Subprocess } from "bun";
 import { removeFolder } from "../files/remove-folder.ts";
 import type { RuntimeFiles } from "../files/runtime-files.ts";
 import { ChildOutput } from "../output/output.ts";
-import type { Reach, Sandbox } from "../sandbox/sandbox.ts";
+import type { Exec, FromChild, Load, ToChild } from "../protocol.ts";
+import type { Reach } from "../sandbox/child-folders.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { ChildUser } from "../sandbox/users/child-users.ts";
-import type { ChildTokens, JobError } from "../types.ts";
+import type { ChildExit, ChildTokens, JobError } from "../types.ts";
 import { CHANNEL_ENVIRONMENT, type Channel, openChannel } from "./channel.ts";
 import type { Guard } from "./guard.ts";
-import type { Exec, FromChild, Load, ToChild } from "./protocol.ts";
-
-export interface ChildExit {
-  code: number | null;
-  signal: string | null;
-}
 
 export interface Child {
   readonly pid: number;
@@ -201,6 +197,20 @@ export function nextMessage<T extends FromChild["t"]>(
         CHANNEL_MS,
       );
   });
+}
+
+/** End marks that do not come: the script closed its own stdout or stderr. */
+const FENCE_MS = 1_000;
+
+/** Calls back when what is still in these pipes (1 = stdout, 2 = stderr, 3 = both) has been read, or will not come. */
+export function afterOutput(child: Child, pipes: number, then: () => void): void {
+  const end = () => {
+    clearTimeout(timer);
+    then();
+  };
+  const timer = setTimeout(end, FENCE_MS);
+  child.onExit = end;
+  child.output.whenFenced(pipes, end);
 }
 
 /** How long a process without a channel is given to turn out to have ended. */

@@ -1,9 +1,9 @@
 /** What a child is told to run a job. */
 
 import { makeShared } from "../files/shared-folder.ts";
+import type { Run } from "../protocol.ts";
 import type { RunnerOptions, RunRequest } from "../types.ts";
 import type { Child } from "./child.ts";
-import type { Run } from "./protocol.ts";
 import { withToken } from "./with-token.ts";
 
 export function runMessage(child: Child, request: RunRequest, options: RunnerOptions): Run {

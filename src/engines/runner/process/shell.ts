@@ -3,9 +3,9 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { parseJson } from "../../../lib/json/json.ts";
-import type { RunOutcome, RunRequest } from "../types.ts";
-import { type Child, ChildEnded, type ChildExit, LoadFault } from "./child.ts";
-import type { Exec } from "./protocol.ts";
+import type { Exec } from "../protocol.ts";
+import type { ChildExit, RunOutcome, RunRequest } from "../types.ts";
+import { type Child, ChildEnded, LoadFault } from "./child.ts";
 
 /** Begins a line that belongs to the result stream. */
 const STREAM_MARK = "WM_STREAM: ";

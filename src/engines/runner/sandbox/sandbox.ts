@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { SandboxChoice } from "../types.ts";
+import type { ChildFolders } from "./child-folders.ts";
 import { whatHolds } from "./summary.ts";
 import { hasWalls, type SandboxSupport, sandboxSupport } from "./support.ts";
 import { type ChildUser, type ChildUsers, createChildUsers, planUsers } from "./users/child-users.ts";
@@ -20,24 +21,6 @@ export interface SandboxOptions extends SandboxChoice {
   /** Most processes of a job; 0: no limit. */
   max_processes: number;
   data_dir: string;
-}
-
-/** The folders of one child. */
-export interface ChildFolders {
-  /** Its own: where it is at home, and may write. */
-  job: string;
-  /** Its source. */
-  code: string;
-  /** Beside these. */
-  reach: Reach;
-}
-
-/** What a child is let at beside its own folders, which is settled when it is started. */
-export interface Reach {
-  /** What it shares with the other jobs of its flow. */
-  shared?: string | undefined;
-  /** Where its interpreter keeps its library. */
-  read?: string[] | undefined;
 }
 
 export interface Sandbox {

@@ -1,9 +1,7 @@
 /** What holds around scripts on a machine, in words. */
-import type { Config } from "../../../platform/config/config.ts";
 import type { SandboxChoice } from "../types.ts";
-import { sandboxOf } from "./settings.ts";
-import { type SandboxSupport, sandboxSupport } from "./support.ts";
-import { type OwnUsers, planUsers, type UserPlan } from "./users/child-users.ts";
+import type { SandboxSupport } from "./support.ts";
+import type { OwnUsers, UserPlan } from "./users/child-users.ts";
 import { rangeText } from "./users/user-ids.ts";
 import { wallsOf } from "./walls/landlock.ts";
 
@@ -39,10 +37,4 @@ export function whatRootDoes(plan: UserPlan): string {
   if ("range" in plan)
     return `as root: each script process runs under a user id of its own (${rangeText(plan.range)}), without root's rights`;
   return `as root, and scripts run as root too (${plan.why}): start the server as a user of its own`;
-}
-
-/** As `whatRootDoes`, for a server with these settings; undefined where it is not the superuser. */
-export function aboutRoot(config: Config): string | undefined {
-  const plan = planUsers(sandboxOf(config), config.data_dir, sandboxSupport());
-  return plan && whatRootDoes(plan);
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { type Operation, operation, optional, responds } from "../../../platform/http/operation.ts";
+import { optional } from "../../../lib/zod.ts";
+import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import * as service from "./service.ts";
 
 const base = "/w/{workspace}/acls" as const;

@@ -1,10 +1,10 @@
 /** Accounts of the instance, for super admins. */
 import { z } from "zod";
+import { optional } from "../../../lib/zod.ts";
 import {
   flag,
   type Operation,
   operation,
-  optional,
   paging,
   responds,
   wholeNumber,

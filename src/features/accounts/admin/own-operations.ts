@@ -1,6 +1,7 @@
 /** What people do with their own account. */
 import { z } from "zod";
-import { type Operation, operation, optional, responds } from "../../../platform/http/operation.ts";
+import { optional } from "../../../lib/zod.ts";
+import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { hasLicense } from "../../tenancy/license/service.ts";
 import { refuseTriggering } from "../../tenancy/tokens/scopes.ts";
 import { usageOf } from "../../tenancy/workspaces/usage.ts";

@@ -1,11 +1,11 @@
 import { z } from "zod";
+import { optional } from "../../../lib/zod.ts";
 import { isOwner } from "../../../platform/access/permissions.ts";
 import {
   flag,
   moment,
   type Operation,
   operation,
-  optional,
   pageOf,
   paging,
   responds,

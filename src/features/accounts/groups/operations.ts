@@ -1,9 +1,9 @@
 import { z } from "zod";
+import { optional } from "../../../lib/zod.ts";
 import {
   flag,
   type Operation,
   operation,
-  optional,
   pageOf,
   paging,
   responds,

@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { optional } from "../../../lib/zod.ts";
 import { isOwner } from "../../../platform/access/permissions.ts";
-import { type Operation, operation, optional, responds } from "../../../platform/http/operation.ts";
+import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { refuseTriggering } from "../../tenancy/tokens/scopes.ts";
 import * as members from "./members.ts";
 import { User, UserUsage } from "./records.ts";

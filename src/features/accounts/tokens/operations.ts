@@ -1,10 +1,10 @@
 import { z } from "zod";
+import { optional } from "../../../lib/zod.ts";
 import {
   flag,
   moment,
   type Operation,
   operation,
-  optional,
   paging,
   responds,
 } from "../../../platform/http/operation.ts";

@@ -1,9 +1,9 @@
 /** The clients that this instance is registered as at providers: the setting `oauths`. */
 import { z } from "zod";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
+import { explain } from "../../../lib/validation-messages.ts";
+import { optional } from "../../../lib/zod.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { optional } from "../../../platform/http/operation.ts";
-import { explain } from "../../../platform/http/validation-messages.ts";
 import { type Provider, WELL_KNOWN } from "./well-known.ts";
 
 const ProviderConfig = z.looseObject({

@@ -1,11 +1,11 @@
 import { z } from "zod";
+import { optional } from "../../../lib/zod.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import {
   flag,
   moment,
   type Operation,
   operation,
-  optional,
   paging,
   responds,
   toWindow,

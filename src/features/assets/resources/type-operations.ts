@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { moment, type Operation, operation, optional, responds } from "../../../platform/http/operation.ts";
+import { optional } from "../../../lib/zod.ts";
+import { moment, type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { schemaFault } from "./conformity.ts";
 import * as types from "./types.ts";
 

@@ -1,13 +1,8 @@
 /** How libraries inside scripts reach the bucket by themselves. */
 
 import { z } from "zod";
-import {
-  type Operation,
-  operation,
-  optional,
-  optionalBody,
-  responds,
-} from "../../../platform/http/operation.ts";
+import { optional } from "../../../lib/zod.ts";
+import { type Operation, operation, optionalBody, responds } from "../../../platform/http/operation.ts";
 import { SECRET_READ } from "../../tenancy/workspaces/secrets.ts";
 import { endpointOf } from "../../tenancy/workspaces/storage-records.ts";
 import { bucketForCaller } from "./service.ts";

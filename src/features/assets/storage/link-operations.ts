@@ -1,6 +1,7 @@
 /** Making links that show stored files to people without a login, and following them. */
 import { z } from "zod";
-import { type Operation, operation, optional, responds } from "../../../platform/http/operation.ts";
+import { optional } from "../../../lib/zod.ts";
+import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { download } from "./download.ts";
 import { checkLink, signLink } from "./links.ts";
 import { DEFAULT_STORAGE, openConfigured, refuseOperators } from "./service.ts";

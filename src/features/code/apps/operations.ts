@@ -1,8 +1,9 @@
 /** Apps: pages that people make, stored in versions, with a policy of who may run what. */
 import { z } from "zod";
+import { optional } from "../../../lib/zod.ts";
 import { deleteIfThere } from "../../../platform/access/deletion.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { flag, type Operation, operation, optional, responds } from "../../../platform/http/operation.ts";
+import { flag, type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { draftOf } from "../drafts/service.ts";
 import { hasStarred } from "../favorites/service.ts";
 import { AppHistory, AppRecord, EditApp, NewApp } from "./records.ts";

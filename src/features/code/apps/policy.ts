@@ -1,6 +1,6 @@
 /** Who may run what of an app, and with which inputs. */
 import { z } from "zod";
-import { optional } from "../../../platform/http/operation.ts";
+import { optional } from "../../../lib/zod.ts";
 
 /**
  * Whose rights a component runs with: of who looks at the app (viewer), or of who deployed it, for people who are logged

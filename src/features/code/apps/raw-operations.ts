@@ -5,6 +5,7 @@ import { startsWith } from "../../../database/conditions.ts";
 import type { Reader } from "../../../database/database.ts";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
 import { checkPath } from "../../../lib/text/paths.ts";
+import { optional } from "../../../lib/zod.ts";
 import { readableBy, requireManage } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import {
@@ -12,7 +13,6 @@ import {
   moment,
   type Operation,
   operation,
-  optional,
   paging,
   responds,
   toWindow,

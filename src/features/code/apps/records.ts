@@ -1,6 +1,7 @@
 /** The records of apps as they stand on the wire. */
 import { z } from "zod";
-import { moment, optional } from "../../../platform/http/operation.ts";
+import { optional } from "../../../lib/zod.ts";
+import { moment } from "../../../platform/http/operation.ts";
 import { ExecutionMode, Policy } from "./policy.ts";
 
 const value = z

@@ -5,8 +5,9 @@
 import { and, asc, eq } from "drizzle-orm";
 import { z } from "zod";
 import { NotFound } from "../../../lib/errors.ts";
+import { optional } from "../../../lib/zod.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
-import { moment, type Operation, operation, optional, responds } from "../../../platform/http/operation.ts";
+import { moment, type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { DEPENDENCY_FILES, type DependencyLanguage } from "./files.ts";
 import { type WorkspaceDependencies, workspaceDependencies } from "./tables.ts";
 

@@ -1,6 +1,7 @@
 /** The records of flows as they stand on the wire. */
 import { z } from "zod";
-import { moment, optional } from "../../../platform/http/operation.ts";
+import { optional } from "../../../lib/zod.ts";
+import { moment } from "../../../platform/http/operation.ts";
 import { FlowValue } from "./value/open-flow.ts";
 
 /** OpenFlow, with what is said of a flow beside it. */

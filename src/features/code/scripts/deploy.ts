@@ -1,14 +1,13 @@
 /** Deploying scripts. */
 import type { Tx } from "../../../database/database.ts";
 import { analyseScript, usableLock } from "../../../engines/languages/reading/analyse.ts";
+import type { ParameterBinding } from "../../../engines/languages/types.ts";
 import { type Parameter, type ScriptAnalysis, toArgumentsSchema } from "../../../engines/languages/types.ts";
-import type { ParameterBinding } from "../../../engines/runner/types.ts";
 import { BadRequest, Forbidden, NotFound } from "../../../lib/errors.ts";
 import { newJobId, sha256 } from "../../../lib/text/ids.ts";
 import { checkPath } from "../../../lib/text/paths.ts";
 import { requireWrite } from "../../../platform/access/permissions.ts";
-import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
-import type { Audit } from "../../../platform/http/operation.ts";
+import type { App, Audit, WorkspaceContext } from "../../../platform/app/context.ts";
 import { insertJob } from "../../../platform/queue/job-store.ts";
 import { getVariable } from "../../assets/variables/service.ts";
 import { mergeKept } from "../../tenancy/rights/unknown-fields.ts";

@@ -1,7 +1,8 @@
 /** The records of scripts as they stand on the wire. */
 import { z } from "zod";
 import { LANGUAGES } from "../../../engines/languages/languages.ts";
-import { moment, optional } from "../../../platform/http/operation.ts";
+import { optional } from "../../../lib/zod.ts";
+import { moment } from "../../../platform/http/operation.ts";
 import { keepingOthers } from "../../tenancy/rights/unknown-fields.ts";
 import { isTimed, SIGNATURE_SCHEMES } from "./signature-rule.ts";
 

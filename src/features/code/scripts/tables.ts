@@ -1,5 +1,5 @@
 import { kit, sql } from "../../../database/kit.ts";
-import type { ParameterBinding } from "../../../engines/runner/types.ts";
+import type { ParameterBinding } from "../../../engines/languages/types.ts";
 import type { SignatureRule } from "./signature-rule.ts";
 
 const { table, text, integer, boolean, timestamp, json, serial, index, primaryKey, uniqueIndex } = kit;

@@ -2,15 +2,10 @@
 import { and, asc, desc, eq } from "drizzle-orm";
 import { z } from "zod";
 import { NotFound } from "../../../lib/errors.ts";
+import { optional } from "../../../lib/zod.ts";
 import { requireWrite } from "../../../platform/access/permissions.ts";
 import type { Member } from "../../../platform/app/context.ts";
-import {
-  type Operation,
-  operation,
-  optional,
-  optionalBody,
-  responds,
-} from "../../../platform/http/operation.ts";
+import { type Operation, operation, optionalBody, responds } from "../../../platform/http/operation.ts";
 import { draftOf } from "../drafts/service.ts";
 import { toRecord } from "./operations.ts";
 import { isNewest, readableScripts } from "./readable.ts";

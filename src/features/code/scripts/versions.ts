@@ -1,8 +1,9 @@
 /** Which version a path or a hash stands for: asked on every run, so answered from memory when it was asked before. */
 import { and, desc, eq, type SQL } from "drizzle-orm";
 import type { Reader } from "../../../database/database.ts";
+import type { RunnableLanguage } from "../../../engines/languages/languages.ts";
 import { runtimeOf } from "../../../engines/languages/languages.ts";
-import type { RunnableLanguage, RunnableVersion } from "../../../engines/runner/types.ts";
+import type { RunnableVersion } from "../../../engines/runner/types.ts";
 import { Cache } from "../../../lib/async/cache.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import { NotFound } from "../../../lib/errors.ts";

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
+import { optional } from "../../../lib/zod.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { moment, type Operation, operation, optional, responds } from "../../../platform/http/operation.ts";
+import { moment, type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { readLicense } from "../../tenancy/license/key.ts";
 import { checkLicenseKey, currentLicense, describeLicense, stateOf } from "../../tenancy/license/service.ts";
 import { latestAttempt, renew } from "./renewal.ts";

@@ -1,4 +1,4 @@
-import type { PythonIndex } from "../../../engines/runner/packages/pip-client.ts";
+import type { PythonIndex } from "../../../engines/runner/types.ts";
 import type { App } from "../../../platform/app/context.ts";
 
 /** Where Python packages come from, as the instance's settings have it now. */

@@ -2,7 +2,8 @@
 import { eq } from "drizzle-orm";
 import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
-import { type Operation, operation, optional, responds } from "../../../platform/http/operation.ts";
+import { optional } from "../../../lib/zod.ts";
+import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { workspaces } from "../../tenancy/workspaces/tables.ts";
 import * as life from "./archive-delete.ts";
 import { changeWorkspaceId } from "./change-id.ts";

@@ -3,7 +3,7 @@
  * single parameter `event` is given the request, any others the arguments by name, and beside them `wm_trigger`.
  */
 
-import type { ParameterBinding } from "../../../engines/runner/types.ts";
+import type { ParameterBinding } from "../../../engines/languages/types.ts";
 import { withMembers } from "../../../lib/json/json.ts";
 import { joinObjects, LONG } from "../../../lib/json/long.ts";
 import { CREDENTIAL_HEADERS, TOKEN_PARAMETER } from "../../../platform/http/door/credentials.ts";

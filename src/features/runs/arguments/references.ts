@@ -3,7 +3,8 @@
  * stored of the job keeps their text.
  */
 
-import type { ParameterBinding, PlainArguments } from "../../../engines/runner/types.ts";
+import type { ParameterBinding } from "../../../engines/languages/types.ts";
+import type { PlainArguments } from "../../../engines/runner/types.ts";
 import { MAX_DEPTH_WITHIN, refuseDeep } from "../../../lib/json/depth.ts";
 import { isContainer, parseJson, withMembers } from "../../../lib/json/json.ts";
 import { LONG } from "../../../lib/json/long.ts";

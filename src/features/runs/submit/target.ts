@@ -1,6 +1,6 @@
 /** What is to be run, as callers and those who set something up name it. */
 
-import type { ParameterBinding } from "../../../engines/runner/types.ts";
+import type { ParameterBinding } from "../../../engines/languages/types.ts";
 import { BadRequest, Forbidden, NotFound } from "../../../lib/errors.ts";
 import { findReadable, NotReady, NotRunnable } from "../../../platform/access/permissions.ts";
 import type { Identity, WorkspaceContext } from "../../../platform/app/context.ts";

@@ -2,8 +2,7 @@
 
 import type { Tx } from "../../../database/database.ts";
 import { BadRequest } from "../../../lib/errors.ts";
-import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
-import type { Audit } from "../../../platform/http/operation.ts";
+import type { App, Audit, WorkspaceContext } from "../../../platform/app/context.ts";
 import { recordAudit } from "../../signals/audit/service.ts";
 import { resolveMember } from "../../tenancy/people/members.ts";
 import { isSuperAdmin } from "../../tenancy/people/super-admin.ts";

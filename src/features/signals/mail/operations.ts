@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { checkEmail } from "../../../lib/text/paths.ts";
+import { optional } from "../../../lib/zod.ts";
 import { check } from "../../../platform/config/check.ts";
 import type { SmtpSettings } from "../../../platform/config/values.ts";
-import { type Operation, operation, optional, responds } from "../../../platform/http/operation.ts";
+import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { letter } from "./letter.ts";
 import { sendThrough } from "./send.ts";
 

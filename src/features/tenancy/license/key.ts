@@ -5,7 +5,7 @@
  */
 import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
-import { explain } from "../../../platform/http/validation-messages.ts";
+import { explain } from "../../../lib/validation-messages.ts";
 
 /** Loaded when there is a licence to look at: a server that starts has more urgent things to do. */
 const loadJose = () => import("jose");

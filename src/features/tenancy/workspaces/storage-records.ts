@@ -1,6 +1,6 @@
 /** The records of object storage as they stand on the wire. */
 import { z } from "zod";
-import { optional } from "../../../platform/http/operation.ts";
+import { optional } from "../../../lib/zod.ts";
 
 const KINDS = ["FilesystemStorage", "S3Storage"] as const;
 

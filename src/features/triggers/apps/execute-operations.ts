@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { LANGUAGES } from "../../../engines/languages/languages.ts";
-import { type Operation, operation, optional, responds } from "../../../platform/http/operation.ts";
+import { optional } from "../../../lib/zod.ts";
+import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { executeComponent } from "./execute.ts";
 
 const Inputs = z.record(z.string(), z.unknown());

@@ -1,11 +1,11 @@
 /** Commands from the chat product, and a trial of the connection. */
 import { z } from "zod";
+import { orElse } from "../../../lib/zod.ts";
 import {
   alsoAt,
   type Operation,
   operation,
   optionalBody,
-  orElse,
   responds,
 } from "../../../platform/http/operation.ts";
 import { answerCommand } from "./command.ts";

@@ -1,7 +1,8 @@
 /** The operations that schedules, HTTP routes and WebSocket triggers have in common. */
 import { z } from "zod";
+import { optional } from "../../../lib/zod.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
-import { flag, moment, operation, optional, paging, responds } from "../../../platform/http/operation.ts";
+import { flag, moment, operation, paging, responds } from "../../../platform/http/operation.ts";
 import type { TriggerFilters } from "./store.ts";
 
 /** What the records of all kinds have. */

@@ -1,6 +1,6 @@
 /** Whether a trigger is switched on, as newer clients say it: a word where older ones have a yes or no. */
 import { z } from "zod";
-import { optional } from "../../../platform/http/operation.ts";
+import { optional } from "../../../lib/zod.ts";
 
 /** `suspended` takes events in and runs nothing until somebody looks at them: here nothing is taken in then. */
 export const Mode = optional(z.enum(["enabled", "disabled", "suspended"]));

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { Retry as RetryRule } from "../../../engines/flow-engine/types.ts";
+import { optional, orElse } from "../../../lib/zod.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
-import { type Operation, operation, optional, orElse, responds } from "../../../platform/http/operation.ts";
+import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { Retry } from "../../code/flows/value/open-flow.ts";
 import { SignatureRule } from "../../code/scripts/records.ts";
 import { keepingOthers, mergeKept } from "../../tenancy/rights/unknown-fields.ts";

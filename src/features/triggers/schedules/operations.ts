@@ -1,14 +1,7 @@
 import { z } from "zod";
 import { contains } from "../../../lib/json/contains.ts";
-import {
-  moment,
-  type Operation,
-  operation,
-  optional,
-  orElse,
-  paging,
-  responds,
-} from "../../../platform/http/operation.ts";
+import { optional, orElse } from "../../../lib/zod.ts";
+import { moment, type Operation, operation, paging, responds } from "../../../platform/http/operation.ts";
 import { Retry } from "../../code/flows/value/open-flow.ts";
 import { jsonFilter } from "../../runs/api/lists/json-filter.ts";
 import { type Kept, keepingOthers, mergeKept } from "../../tenancy/rights/unknown-fields.ts";

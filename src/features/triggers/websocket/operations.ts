@@ -1,12 +1,6 @@
 import { z } from "zod";
-import {
-  moment,
-  type Operation,
-  operation,
-  optional,
-  orElse,
-  responds,
-} from "../../../platform/http/operation.ts";
+import { optional, orElse } from "../../../lib/zod.ts";
+import { moment, type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { keepingOthers, mergeKept } from "../../tenancy/rights/unknown-fields.ts";
 import { triggerOperations, triggerRecord } from "../common/kind-operations.ts";
 import { isEnabled, Mode, modeOf } from "../common/mode.ts";

@@ -1,4 +1,5 @@
 /** Where a token can stand in a request, in the order of precedence. Whose it is, is asked of the features. */
+import type { CookieRule } from "../operation.ts";
 import type { Proxies } from "./proxies.ts";
 
 /** What decides whether a request comes from a page of this server. */
@@ -17,9 +18,6 @@ export const CREDENTIAL_HEADERS: ReadonlySet<string> = new Set([
 
 /** The query parameter that speaks for the caller. */
 export const TOKEN_PARAMETER = "token";
-
-/** What the session's cookie is worth to an operation; `last`: a token in the query counts before it. */
-export type CookieRule = "counts" | "last" | "ignored";
 
 /**
  * `Authorization: Bearer X` (RFC 6750 §2.1), then the cookie `token`, then the query parameter `token`.

@@ -13,6 +13,7 @@ import {
   responds,
   scopeOf,
 } from "../operation.ts";
+import type { DescribedOperation, Description, Parameter, Schema, Tag } from "./description.ts";
 import { ERROR_RESPONSES, errorsOf, PROBLEM } from "./openapi-errors.ts";
 
 /** The interface's own version, which existing clients look for; not that of this software. */
@@ -50,46 +51,6 @@ export function openapiOperation(all: () => readonly Operation[], nouns: Nouns):
       return new Response(await text, { headers: { "content-type": "text/plain; charset=utf-8" } });
     },
   });
-}
-
-export interface Tag {
-  name: string;
-  description: string;
-}
-
-/** As much of a JSON Schema (2020-12) as is looked at here. */
-export type Schema = Record<string, unknown>;
-
-export interface Parameter {
-  name: string;
-  in: "path" | "query";
-  required: boolean;
-  description?: string;
-  schema: Schema;
-}
-
-export interface Answer {
-  $ref?: string;
-  description?: string;
-  content?: Record<string, { schema: Schema }>;
-}
-
-export interface DescribedOperation {
-  operationId: string;
-  summary: string;
-  tags: string[];
-  parameters: Parameter[];
-  requestBody?: { required: boolean; content: Record<string, { schema: Schema }> };
-  responses: Record<string, Answer>;
-  "x-access": string;
-}
-
-export interface Description {
-  openapi: string;
-  info: { title: string; version: string; description: string };
-  tags: Tag[];
-  paths: Record<string, Record<string, DescribedOperation>>;
-  components: { schemas: Record<string, Schema> };
 }
 
 /** The document as text, written path by path: as a whole it would take longer than others should wait. */

@@ -2,16 +2,8 @@
 import { createHash } from "node:crypto";
 import { escapeHtml } from "../../../lib/text/html.ts";
 import { type Operation, operation, responds } from "../operation.ts";
-import {
-  type Answer,
-  type DescribedOperation,
-  type Description,
-  describe,
-  type Nouns,
-  type Parameter,
-  refuseStrangers,
-  type Tag,
-} from "./openapi.ts";
+import type { Answer, DescribedOperation, Description, Parameter, Tag } from "./description.ts";
+import { describe, type Nouns, refuseStrangers } from "./openapi.ts";
 import { notation } from "./schema-notation.ts";
 
 /** The operation that shows the description of `all`. */

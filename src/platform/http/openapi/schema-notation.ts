@@ -1,6 +1,6 @@
 /** JSON Schema (2020-12) as a person reads it: the notation of TypeScript's types, as HTML. */
 import { escapeHtml } from "../../../lib/text/html.ts";
-import type { Schema } from "./openapi.ts";
+import type { Schema } from "./description.ts";
 
 const REFERENCE = "#/components/schemas/";
 

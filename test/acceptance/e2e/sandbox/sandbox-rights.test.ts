@@ -38,7 +38,6 @@ const RAW = `{
   file_setattr: () => call(469, AT_FDCWD, text("own"), ptr(new Uint8Array(32)), 24, 0),
   chown: () => call(92, text("own"), process.getuid!(), process.getgid!()),
   fchownat: () => call(260, AT_FDCWD, text("own"), process.getuid!(), process.getgid!(), 0),
-  outlive: () => call(157, 1, 0),
 }`;
 
 const SET_ID = `${TRY}

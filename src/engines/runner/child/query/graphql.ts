@@ -1,5 +1,5 @@
 /** Sends a GraphQL operation to the endpoint that a resource names. The result is its `data`. */
-import type { ParameterBinding } from "../../types.ts";
+import type { ParameterBinding } from "../../../languages/types.ts";
 import { parseExactly } from "../exact.ts";
 import { argumentOf, type Query, QueryError, resourceOf, without } from "./query.ts";
 

@@ -1,6 +1,6 @@
 /** Runs a query of PostgreSQL: its statements one after another on one connection, its arguments as parameters. */
 import { type Statement, splitStatements } from "../../../languages/sql/statements.ts";
-import type { ParameterBinding } from "../../types.ts";
+import type { ParameterBinding } from "../../../languages/types.ts";
 import { type Connection, connect, describeFailure } from "./connections.ts";
 import { argumentOf, chosenRows, type Query, type QueryError, resourceOf } from "./query.ts";
 import { toPlainRow, toPostgresText } from "./values.ts";

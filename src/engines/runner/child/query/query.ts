@@ -1,5 +1,5 @@
 /** What the modules that run queries have in common: their shape, how arguments are found, what a failure says. */
-import type { ParameterBinding } from "../../types.ts";
+import type { ParameterBinding } from "../../../languages/types.ts";
 
 /** What a module's `openQuery` makes of a query's text. */
 export interface Query {

@@ -1,7 +1,7 @@
 /** Runs a query of SQLite in this process: its statements one after another, its arguments as parameters. */
 import { Database } from "bun:sqlite";
 import { type Statement, splitStatements } from "../../../languages/sql/statements.ts";
-import type { ParameterBinding } from "../../types.ts";
+import type { ParameterBinding } from "../../../languages/types.ts";
 import { bigIntegerOf } from "../exact.ts";
 import { argumentOf, chosenRows, type Query, QueryError } from "./query.ts";
 import { openDatabaseFile } from "./sqlite-files.ts";

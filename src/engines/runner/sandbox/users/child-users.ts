@@ -2,7 +2,7 @@
 import { chmodSync, chownSync, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { SandboxChoice } from "../../types.ts";
-import type { ChildFolders } from "../sandbox.ts";
+import type { ChildFolders } from "../child-folders.ts";
 import { hasWalls, type SandboxSupport } from "../support.ts";
 import type { LaunchUser } from "../walls/launcher.ts";
 import { isWithin, withoutLinks } from "../walls/paths.ts";

@@ -157,9 +157,6 @@ const LABELLING: Syscall[] = [
   "file_setattr",
 ];
 
-const PR_SET_PDEATHSIG = 1;
-const SIGKILL = 9;
-
 export interface FilterOptions {
   architecture: Architecture;
   /** Landlock's version; 0 without it. */
@@ -226,14 +223,6 @@ export function filterOf({ architecture, landlock, guarded, hasPorts }: FilterOp
   for (const [call, mode] of SETTING_MODES) on(call, noBit(argument(mode), SET_ID_BITS, EPERM));
   for (const call of CHANGING_OWNERS) on(call, [refuse(EPERM)]);
   for (const call of LABELLING) on(call, [refuse(EOPNOTSUPP)]);
-  // A child ends with its server: the signal that says so is not to be exchanged for another, or none.
-  const isDeadly = oneOf(argument(1), [SIGKILL], EPERM);
-  on("prctl", [
-    [LOAD, 0, 0, argument(0)],
-    [EQUALS, 0, isDeadly.length, PR_SET_PDEATHSIG],
-    ...isDeadly,
-    allow(),
-  ]);
   for (const call of REFUSED) on(call, [refuse(EPERM)]);
   for (const call of UNKNOWN) on(call, [refuse(ENOSYS)]);
   program.push(allow());

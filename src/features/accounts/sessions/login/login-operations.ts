@@ -1,7 +1,8 @@
 /** Logging in by a provider: for browsers by redirects, for programs by the code they were handed. */
 import { z } from "zod";
 import { messagePage } from "../../../../lib/text/html-page.ts";
-import { type Operation, operation, optional, responds } from "../../../../platform/http/operation.ts";
+import { optional } from "../../../../lib/zod.ts";
+import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
 import { asPage, localPath, redirectTo, returnedOf } from "../../../assets/connecting/pages.ts";
 import { clientOf, clientsFor } from "../../../assets/connections/clients.ts";
 import { begin } from "../../../assets/connections/oauth-state.ts";

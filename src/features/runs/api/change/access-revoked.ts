@@ -2,9 +2,8 @@
 import { and, asc, eq, ne } from "drizzle-orm";
 import type { Tx } from "../../../../database/database.ts";
 import { BadRequest } from "../../../../lib/errors.ts";
-import type { App, Member, UserContext, WorkspaceContext } from "../../../../platform/app/context.ts";
+import type { App, Audit, Member, UserContext, WorkspaceContext } from "../../../../platform/app/context.ts";
 import type { Person, Revocation, RevokedWork } from "../../../../platform/app/person.ts";
-import type { Audit } from "../../../../platform/http/operation.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
 import { OPERATOR } from "../../../tenancy/people/local-admin.ts";
 import { resolveMember } from "../../../tenancy/people/members.ts";

@@ -7,6 +7,7 @@ import { createPacer } from "../../../../lib/async/time-slices.ts";
 import { BadRequest, Forbidden, InvalidInput } from "../../../../lib/errors.ts";
 import { MAX_JSON_DEPTH, refuseDeep } from "../../../../lib/json/depth.ts";
 import { parseJson } from "../../../../lib/json/json.ts";
+import { explain } from "../../../../lib/validation-messages.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import { checked, readText } from "../../../../platform/http/input.ts";
 import {
@@ -16,7 +17,6 @@ import {
   responds,
   toWindow,
 } from "../../../../platform/http/operation.ts";
-import { explain } from "../../../../platform/http/validation-messages.ts";
 import { jobLogs, jobs, type NewJob } from "../../../../platform/queue/tables.ts";
 import { workspaceMembers } from "../../../tenancy/workspaces/tables.ts";
 import { readLog } from "../../job/logs.ts";

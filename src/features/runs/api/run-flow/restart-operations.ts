@@ -2,8 +2,9 @@
 import { z } from "zod";
 import { BadRequest, Forbidden } from "../../../../lib/errors.ts";
 import { parseFields, parseJson } from "../../../../lib/json/json.ts";
+import { optional } from "../../../../lib/zod.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
-import { type Operation, operation, optional, responds } from "../../../../platform/http/operation.ts";
+import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";
 import type { StoredFlow } from "../../../code/flows/value/tree.ts";
 import { checkScopes } from "../../../tenancy/tokens/scopes.ts";

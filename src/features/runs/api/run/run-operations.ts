@@ -1,9 +1,8 @@
 /** The webhooks of scripts and flows. */
 import { z } from "zod";
-import type { ParameterBinding } from "../../../../engines/runner/types.ts";
-import type { WorkspaceContext } from "../../../../platform/app/context.ts";
+import type { ParameterBinding } from "../../../../engines/languages/types.ts";
+import type { Audit, WorkspaceContext } from "../../../../platform/app/context.ts";
 import {
-  type Audit,
   alsoAt,
   flag,
   moment,

@@ -1,12 +1,7 @@
 /** The endpoint of the instance's events: its address is the setting `instance_events_webhook`, all else is here. */
 import { z } from "zod";
-import {
-  type Operation,
-  operation,
-  optional,
-  optionalBody,
-  responds,
-} from "../../../../platform/http/operation.ts";
+import { optional } from "../../../../lib/zod.ts";
+import { type Operation, operation, optionalBody, responds } from "../../../../platform/http/operation.ts";
 import { requireLicense } from "../../../tenancy/license/service.ts";
 import { listDeliveries, redeliver } from "../deliveries.ts";
 import { getEndpoint, INSTANCE_ENDPOINT, rotateSecret } from "../endpoints.ts";

@@ -1,10 +1,10 @@
 /** Webhook endpoints of a workspace: an extension, beside the one webhook that the interface's settings name. */
 import { z } from "zod";
+import { optional } from "../../../../lib/zod.ts";
 import {
   moment,
   type Operation,
   operation,
-  optional,
   optionalBody,
   responds,
 } from "../../../../platform/http/operation.ts";

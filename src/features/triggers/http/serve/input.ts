@@ -1,6 +1,6 @@
 /** What a request to a route is to a script: its arguments, and what a preprocessor is handed. */
 
-import type { ParameterBinding } from "../../../../engines/runner/types.ts";
+import type { ParameterBinding } from "../../../../engines/languages/types.ts";
 import { parseJson } from "../../../../lib/json/json.ts";
 import { joinObjects, LONG } from "../../../../lib/json/long.ts";
 import { readPayload, type Source, toArguments } from "../../../runs/arguments/arguments.ts";

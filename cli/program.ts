@@ -1,8 +1,8 @@
 /** The commander program: nouns are known by name and summary; the file of one is loaded when it is called. */
 import chalk, { chalkStderr } from "chalk";
 import { Command, CommanderError } from "commander";
-import { VERSION } from "../../src/lib/version.ts";
-import { EXIT, showFailure, usageError } from "../terminal/text/failure.ts";
+import { VERSION } from "../src/lib/version.ts";
+import { EXIT, showFailure, usageError } from "./terminal/text/failure.ts";
 
 interface Noun {
   summary: string;
@@ -12,98 +12,98 @@ interface Noun {
 const NOUNS: Record<string, Noun> = {
   init: {
     summary: "set up a server: five questions, and it runs",
-    load: () => import("../commands/server/init.ts"),
+    load: () => import("./commands/server/init.ts"),
   },
-  serve: { summary: "start the server", load: () => import("../commands/server/serve.ts") },
+  serve: { summary: "start the server", load: () => import("./commands/server/serve.ts") },
   worker: {
     summary: "run jobs for servers on other machines",
-    load: () => import("../commands/server/worker.ts"),
+    load: () => import("./commands/server/worker.ts"),
   },
   demo: {
     summary: "start a server with examples and call their webhooks",
     load: () => {
       // What it makes belongs in a database of its own; which kind that is, is settled once a table is loaded.
       delete process.env.DATABASE_URL;
-      return import("../commands/server/demo.ts");
+      return import("./commands/server/demo.ts");
     },
   },
   run: {
     summary: "run a script or flow by path, or a local file",
-    load: () => import("../commands/runs/run.ts"),
+    load: () => import("./commands/runs/run.ts"),
   },
-  dev: { summary: "run a file on each save", load: () => import("../commands/runs/dev.ts") },
-  job: { summary: "list, read, follow and cancel jobs", load: () => import("../commands/runs/job.ts") },
-  script: { summary: "deploy, list and archive scripts", load: () => import("../commands/items/script.ts") },
-  flow: { summary: "deploy, run, list and draw flows", load: () => import("../commands/items/flow.ts") },
-  pull: { summary: "write a workspace to a folder of files", load: () => import("../commands/sync/pull.ts") },
+  dev: { summary: "run a file on each save", load: () => import("./commands/runs/dev.ts") },
+  job: { summary: "list, read, follow and cancel jobs", load: () => import("./commands/runs/job.ts") },
+  script: { summary: "deploy, list and archive scripts", load: () => import("./commands/items/script.ts") },
+  flow: { summary: "deploy, run, list and draw flows", load: () => import("./commands/items/flow.ts") },
+  pull: { summary: "write a workspace to a folder of files", load: () => import("./commands/sync/pull.ts") },
   push: {
     summary: "deploy a folder of files to a workspace",
-    load: () => import("../commands/sync/push.ts"),
+    load: () => import("./commands/sync/push.ts"),
   },
   variable: {
     summary: "read and write variables and secrets",
-    load: () => import("../commands/items/variable.ts"),
+    load: () => import("./commands/items/variable.ts"),
   },
   schedule: {
     summary: "run scripts and flows at given times",
-    load: () => import("../commands/items/schedule.ts"),
+    load: () => import("./commands/items/schedule.ts"),
   },
   trigger: {
     summary: "run scripts and flows by HTTP routes and WebSocket messages",
-    load: () => import("../commands/items/trigger.ts"),
+    load: () => import("./commands/items/trigger.ts"),
   },
   webhook: {
     summary: "tell other services about changes in a workspace",
-    load: () => import("../commands/items/webhook.ts"),
+    load: () => import("./commands/items/webhook.ts"),
   },
   folder: {
     summary: "manage folders, and who may read and write in them",
-    load: () => import("../commands/items/folder.ts"),
+    load: () => import("./commands/items/folder.ts"),
   },
-  group: { summary: "manage groups and their members", load: () => import("../commands/people/group.ts") },
+  group: { summary: "manage groups and their members", load: () => import("./commands/people/group.ts") },
   login: { summary: "log in to a server; later commands use it", load: () => loginCommand("login") },
   logout: { summary: "log out", load: () => loginCommand("logout") },
   whoami: { summary: "show who you are, and on which server", load: () => loginCommand("whoami") },
   user: {
     summary: "create, list, change and delete users",
-    load: () => import("../commands/people/user.ts"),
+    load: () => import("./commands/people/user.ts"),
   },
   workspace: {
     summary: "create, list, configure and delete workspaces",
-    load: () => import("../commands/people/workspace.ts"),
+    load: () => import("./commands/people/workspace.ts"),
   },
-  audit: { summary: "read and export who did what", load: () => import("../commands/inspect/audit.ts") },
-  resource: { summary: "read and write resources", load: () => import("../commands/items/resource.ts") },
+  audit: { summary: "read and export who did what", load: () => import("./commands/inspect/audit.ts") },
+  resource: { summary: "read and write resources", load: () => import("./commands/items/resource.ts") },
   "resource-type": {
     summary: "manage the types of resources",
-    load: () => import("../commands/items/resource-type.ts"),
+    load: () => import("./commands/items/resource-type.ts"),
   },
-  token: { summary: "create, list and delete tokens", load: () => import("../commands/people/token.ts") },
-  config: { summary: "show and change settings", load: () => import("../commands/server/config.ts") },
-  license: { summary: "create and show licences", load: () => import("../commands/people/license.ts") },
+  token: { summary: "create, list and delete tokens", load: () => import("./commands/people/token.ts") },
+  config: { summary: "show and change settings", load: () => import("./commands/server/config.ts") },
+  license: { summary: "create and show licences", load: () => import("./commands/people/license.ts") },
   doctor: {
     summary: "check the machine and the data directory, with advice",
-    load: () => import("../commands/server/doctor.ts"),
+    load: () => import("./commands/server/doctor.ts"),
   },
-  backup: { summary: "write all data to one file", load: () => import("../commands/server/backup.ts") },
-  restore: { summary: "replace all data with a backup", load: () => import("../commands/server/restore.ts") },
+  backup: { summary: "write all data to one file", load: () => import("./commands/server/backup.ts") },
+  restore: { summary: "replace all data with a backup", load: () => import("./commands/server/restore.ts") },
   "migrate-to": {
     summary: "move the embedded database to PostgreSQL",
-    load: () => import("../commands/server/migrate-to.ts"),
+    load: () => import("./commands/server/migrate-to.ts"),
   },
-  api: { summary: "call any operation of the service", load: () => import("../commands/inspect/api.ts") },
+  api: { summary: "call any operation of the service", load: () => import("./commands/inspect/api.ts") },
   routes: {
     summary: "list the routes of the HTTP interface",
-    load: () => import("../commands/inspect/routes.ts"),
+    load: () => import("./commands/inspect/routes.ts"),
   },
   completion: {
     summary: "print the completion script for a shell",
-    load: () => import("../commands/inspect/completion.ts"),
+    load: () => import("./commands/inspect/completion.ts"),
   },
 };
 
 async function loginCommand(name: "login" | "logout" | "whoami"): Promise<{ default: Command }> {
-  return { default: (await import("../commands/people/login.ts"))[name] };
+  return { default: (await import("./commands/people/login.ts"))[name] };
 }
 
 const HELP = `
@@ -153,7 +153,7 @@ const COMPLETE = "__complete";
 
 /** What goes wrong is nobody's business while a command line is being typed. */
 async function complete(words: string[]): Promise<number> {
-  const { candidates } = await import("../commands/inspect/completion/candidates.ts");
+  const { candidates } = await import("./commands/inspect/completion/candidates.ts");
   const found = await candidates(words, createProgram).catch(() => []);
   for (const { text, meaning } of found) process.stdout.write(`${text}\t${meaning.split("\n")[0]}\n`);
   return 0;

@@ -1,5 +1,6 @@
 /** What the pool and a child say to each other: one JSON object a line on the child's IPC socket. Types only. */
-import type { JobError, ParameterBinding } from "../types.ts";
+import type { ParameterBinding } from "../languages/types.ts";
+import type { JobError } from "./types.ts";
 
 /** To a blank child: become this script version for life. */
 export interface Load {

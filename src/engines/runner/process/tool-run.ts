@@ -1,32 +1,10 @@
 /** A program of the machine, such as a package client, run behind the walls of jobs and within their limits. */
-import { existsSync } from "node:fs";
-import { lchown, readdir, rename } from "node:fs/promises";
+import { lchown, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { Child, ChildExit } from "../process/child.ts";
+import type { ToolOutcome, ToolRequest } from "../packages/tool.ts";
 import type { Watched } from "../sandbox/watch/watch.ts";
 import type { JobError, JobLimits } from "../types.ts";
-
-export interface ToolRequest {
-  /** For the operator's log, e.g. `pip install`. */
-  name: string;
-  program: string;
-  /** Arguments without the program's own name. `{folder}` stands for the folder that the program runs in. */
-  argv: string[];
-  /** Beside what every child gets. */
-  environment: Record<string, string>;
-  /** Files to put into its folder first, by name. */
-  files: Record<string, string>;
-  /** Folders that it may read beside the system's. */
-  read: string[];
-  timeout_ms: number;
-  onLog: (text: string) => void;
-  signal?: AbortSignal | undefined;
-  /** Reads or takes what it has made. Called when it has exited with 0, before its folder is removed. */
-  collect?: (folder: string) => Promise<void>;
-}
-
-/** How a tool ended: its exit code, or why it was stopped. */
-export type ToolOutcome = { exit: ChildExit; lastLines: string } | { stopped: JobError };
+import type { Child } from "./child.ts";
 
 interface ToolRunOptions {
   request: ToolRequest;
@@ -112,11 +90,4 @@ function tooLong({ name, timeout_ms }: ToolRequest): string {
 async function giveFolder(folder: string, uid: number): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true, recursive: true }))
     await lchown(join(entry.parentPath, entry.name), uid, uid);
-}
-
-/** Moves what a tool has made to where it is kept; another process may have been first with the same. */
-export async function keepFolder(made: string, kept: string): Promise<void> {
-  await rename(made, kept).catch((cause) => {
-    if (!existsSync(kept)) throw cause;
-  });
 }

@@ -1,11 +1,11 @@
 /** The settings of a workspace by name: how each is read from the command line, and which operation changes it. */
-import { editAutoInviteOperation } from "../../../../src/features/accounts/members/joining/auto-invite.ts";
-import { editCopilotConfig } from "../../../../src/features/lifecycle/settings/copilot-operations.ts";
+import { editAutoInviteOperation } from "../../src/features/accounts/members/joining/auto-invite.ts";
+import { editCopilotConfig } from "../../src/features/lifecycle/settings/copilot-operations.ts";
 import {
   editChatCommand,
   editDefaultApp,
   editDefaultScripts,
-} from "../../../../src/features/lifecycle/settings/default-operations.ts";
+} from "../../src/features/lifecycle/settings/default-operations.ts";
 import {
   editDeployTo,
   editDeployUiConfig,
@@ -13,13 +13,13 @@ import {
   editGitSyncConfig,
   editWebhook,
   getSettings,
-} from "../../../../src/features/lifecycle/settings/settings-operations.ts";
-import { editLargeFileStorageConfig } from "../../../../src/features/lifecycle/settings/storage-operations.ts";
-import { setAutomaticBilling } from "../../../../src/features/lifecycle/settings/usage-operations.ts";
-import { changeWorkspaceName } from "../../../../src/features/lifecycle/workspaces/archive-delete-operations.ts";
-import { setEnvironmentVariable } from "../../../../src/features/tenancy/workspaces/environment.ts";
-import type { Client } from "../../../client/transport.ts";
-import { usageError } from "../../../terminal/text/failure.ts";
+} from "../../src/features/lifecycle/settings/settings-operations.ts";
+import { editLargeFileStorageConfig } from "../../src/features/lifecycle/settings/storage-operations.ts";
+import { setAutomaticBilling } from "../../src/features/lifecycle/settings/usage-operations.ts";
+import { changeWorkspaceName } from "../../src/features/lifecycle/workspaces/archive-delete-operations.ts";
+import { setEnvironmentVariable } from "../../src/features/tenancy/workspaces/environment.ts";
+import { usageError } from "../terminal/text/failure.ts";
+import type { Client } from "./transport.ts";
 
 type Current = Awaited<ReturnType<typeof readAll>>;
 /** @param value undefined ends the setting */

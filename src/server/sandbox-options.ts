@@ -1,9 +1,12 @@
 /** The settings of the process that speak of the sandbox, as the runner takes them. */
 import { isAbsolute, resolve } from "node:path";
-import { BadRequest } from "../../../lib/errors.ts";
-import type { Config } from "../../../platform/config/config.ts";
-import type { SandboxChoice } from "../types.ts";
-import { isWithin, withoutLinks } from "./walls/paths.ts";
+import { whatRootDoes } from "../engines/runner/sandbox/summary.ts";
+import { sandboxSupport } from "../engines/runner/sandbox/support.ts";
+import { planUsers } from "../engines/runner/sandbox/users/child-users.ts";
+import { isWithin, withoutLinks } from "../engines/runner/sandbox/walls/paths.ts";
+import type { SandboxChoice } from "../engines/runner/types.ts";
+import { BadRequest } from "../lib/errors.ts";
+import type { Config } from "../platform/config/config.ts";
 
 /** The system has no greater ones; the last says "none". */
 const MAX_USER_ID = 4_294_967_295;
@@ -51,4 +54,10 @@ function listOf(text: string): string[] {
     .split(",")
     .map((part) => part.trim())
     .filter((part) => part !== "");
+}
+
+/** As `whatRootDoes`, for a server with these settings; undefined where it is not the superuser. */
+export function aboutRoot(config: Config): string | undefined {
+  const plan = planUsers(sandboxOf(config), config.data_dir, sandboxSupport());
+  return plan && whatRootDoes(plan);
 }

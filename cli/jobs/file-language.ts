@@ -1,0 +1,28 @@
+/** Which language a file is in, by its name. */
+import { basename, extname } from "node:path";
+import { usageError } from "../terminal/text/failure.ts";
+
+export type FileLanguage = "bun" | "bash" | "python3" | "postgresql" | "mysql" | "sqlite" | "graphql";
+
+const LANGUAGE_OF: Record<string, FileLanguage> = {
+  ".ts": "bun",
+  ".mts": "bun",
+  ".js": "bun",
+  ".mjs": "bun",
+  ".sh": "bash",
+  ".py": "python3",
+  ".pg.sql": "postgresql",
+  ".my.sql": "mysql",
+  ".sqlite.sql": "sqlite",
+  ".gql": "graphql",
+};
+
+/** The language a file's ending stands for. @throws a usage error */
+export function languageOf(file: string): FileLanguage {
+  const language =
+    LANGUAGE_OF[extname(file)] ?? LANGUAGE_OF[extname(basename(file, extname(file))) + extname(file)];
+  if (language) return language;
+  throw usageError(
+    `${basename(file)}: the language is chosen by the file's ending, which must be one of ${Object.keys(LANGUAGE_OF).join(" ")}`,
+  );
+}

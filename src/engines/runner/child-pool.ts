@@ -1,0 +1,228 @@
+/**
+ * The script processes that wait for a job: blank ones, started ahead of need, and warm ones, by the key of what they
+ * became. The oldest of these go when there are too many, and all that have waited for long.
+ */
+import { makeShared } from "./files/shared-folder.ts";
+import { createShortage, isShortage, type Shortage } from "./job/shortage.ts";
+import type { Child } from "./process/child.ts";
+import type { Reach } from "./sandbox/child-folders.ts";
+import { createRest } from "./sandbox/watch/idle-check.ts";
+import type { Storing } from "./sandbox/watch/storage-watch.ts";
+import type { Runner, RunnerOptions } from "./types.ts";
+
+/** Starting a process takes a moment of the server's thread: the job that took the blank child comes first. */
+const REPLENISH_MS = 25;
+const MB = 1024 * 1024;
+
+/** Whether the key of a child agrees with everything that is asked for. */
+export function isOf(key: string, match: Parameters<Runner["retire"]>[0]): boolean {
+  const [workspace_id, version_id, , email, started_by] = key.split("\n");
+  return (
+    (match.workspace_id ?? workspace_id) === workspace_id &&
+    (match.version_id ?? version_id) === version_id &&
+    (match.email === undefined || match.email === email || match.email === started_by)
+  );
+}
+
+export interface ChildPool {
+  /** What keeps processes from being started, if anything does. */
+  readonly shortage: Shortage;
+  /** Starts a child that runs one thing and is then the caller's to `remove`. */
+  start(reach?: Reach): Child;
+  remove(child: Child): Promise<void>;
+  /**
+   * A blank child, started ahead if there is one. Makes room by ending the child that was idle longest.
+   * @param shared the folder that it shares with others · @param read what it reads beside what every child reads
+   */
+  takeBlank(shared: string | undefined, read: string[]): Child;
+  /** A warm child of this key. */
+  takeIdle(key: string): Child | undefined;
+  /** Keeps a child for the next job of its key. */
+  keep(child: Child): void;
+  /** Ends a child with all it started. */
+  discard(child: Child): void;
+  /** Ends those that wait and match. */
+  retire(match: Parameters<Runner["retire"]>[0]): void;
+  /** Ends those that wait and share the folder of this name. */
+  retireSharing(shared: string): void;
+  /** Ends those that have waited too long. */
+  endOld(now: number): void;
+  /**
+   * What a job has left in its process counts for the next one: a process that is half full goes, and one that works.
+   * @param around how many processes of its own stand around a child
+   */
+  endRestless(now: number, around: number): void;
+  /** What the jobs of a process have stored is its own for as long as it waits: a process that goes on storing goes. */
+  storing(): Iterable<Storing>;
+  /** Whether a child of a version is there, waiting or running. */
+  hasVersion(workspace_id: string, version_id: string): boolean;
+  /** Starts the blank children that are missing. */
+  replenish(): void;
+  stats(): { idle: number; blank: number; started_total: number };
+  /** Starts nothing ahead any more. */
+  close(): void;
+  /** Ends all children. */
+  destroy(): Promise<void>;
+}
+
+interface PoolOptions {
+  options: RunnerOptions;
+  /** Starts a process. @throws when the system refuses to */
+  launch: (reach: Reach) => Child;
+  /** Whether scripts are kept to their own files: which folders a child reaches is then settled when it is started. */
+  isWalled: () => boolean;
+}
+
+export function createChildPool({ options, launch, isWalled }: PoolOptions): ChildPool {
+  const { directory, log } = options;
+  const idle = new Map<string, Child[]>();
+  const blank: Child[] = [];
+  const children = new Set<Child>();
+  const rest = createRest();
+  const shortage = createShortage(startAhead, log);
+  let started_total = 0;
+  let closed = false;
+
+  function start(reach: Reach = {}): Child {
+    const child = launch(reach);
+    started_total++;
+    children.add(child);
+    return child;
+  }
+
+  function takeBlank(shared: string | undefined, read: string[]): Child {
+    const child = findBlank(shared, read);
+    setTimeout(replenish, REPLENISH_MS);
+    return child;
+  }
+
+  function findBlank(shared: string | undefined, read: string[]): Child {
+    if (children.size >= options.max_children) evictOldest();
+    if (isWalled() && (shared !== undefined || read.length > 0)) {
+      return start({ shared: shared && makeShared(directory, shared), read });
+    }
+    for (let child = blank.shift(); child; child = blank.shift()) if (!child.exited) return child;
+    return start();
+  }
+
+  function replenish(): void {
+    if (closed) return;
+    try {
+      while (blank.length < options.blank_children && children.size < options.max_children) startAhead();
+    } catch (cause) {
+      if (isShortage(cause)) shortage.begin(cause);
+      else log("warn", "no script process could be started ahead", { error: String(cause) });
+    }
+  }
+
+  function startAhead(): void {
+    if (children.size >= options.max_children) evictOldest();
+    const child = start();
+    child.onExit = () => {
+      const at = blank.indexOf(child);
+      if (at >= 0) blank.splice(at, 1);
+      discard(child);
+    };
+    blank.push(child);
+  }
+
+  function evictOldest(): void {
+    let oldest: Child | undefined;
+    for (const list of idle.values()) {
+      const first = list[0];
+      if (first && (!oldest || first.idle_since < oldest.idle_since)) oldest = first;
+    }
+    if (oldest) discard(oldest);
+  }
+
+  function discard(child: Child): void {
+    forget(child);
+    child
+      .destroy()
+      .catch((cause) => log("warn", "a script process could not be ended", { error: String(cause) }));
+  }
+
+  function forget(child: Child): void {
+    children.delete(child);
+    const list = child.key === undefined ? undefined : idle.get(child.key);
+    const at = list?.indexOf(child) ?? -1;
+    if (list && at >= 0) list.splice(at, 1);
+    if (list?.length === 0) idle.delete(child.key!);
+  }
+
+  function takeIdle(key: string): Child | undefined {
+    const list = idle.get(key);
+    for (let child = list?.pop(); child; child = list?.pop()) {
+      if (!child.exited) return child;
+    }
+    idle.delete(key);
+    return undefined;
+  }
+
+  function keep(child: Child): void {
+    child.idle_since = performance.now();
+    child.onMessage = undefined;
+    child.onExit = () => discard(child);
+    child.onDisconnect = () => discard(child);
+    const list = idle.get(child.key!);
+    if (list) list.push(child);
+    else idle.set(child.key!, [child]);
+  }
+
+  /** Those that wait warm, in a list of its own: ending one changes the pool. */
+  const allIdle = () => [...idle.values()].flat();
+
+  function discardWhere(matches: (child: Child) => boolean): void {
+    for (const child of allIdle()) if (matches(child)) discard(child);
+  }
+
+  /** Unless it was given a job in between. */
+  function discardIdle(child: Child): void {
+    if (child.key !== undefined && idle.get(child.key)?.includes(child)) discard(child);
+  }
+
+  return {
+    shortage,
+    start,
+    async remove(child) {
+      children.delete(child);
+      await child.destroy();
+    },
+    takeBlank,
+    takeIdle,
+    keep,
+    discard,
+    retire: (match) => discardWhere(({ key }) => isOf(key!, match)),
+    retireSharing: (name) => discardWhere(({ shared }) => shared === name),
+    endOld: (now) => discardWhere(({ idle_since }) => now - idle_since > options.idle_timeout_ms),
+    endRestless(now, around) {
+      const most = (options.limits.memory_mb * MB) / 2;
+      const pids = allIdle().map(({ pid }) => pid);
+      const restless = new Set(rest.restless(pids, now, most, around));
+      discardWhere(({ pid }) => restless.has(pid));
+    },
+    *storing() {
+      const { limits } = options;
+      for (const list of idle.values()) {
+        for (const child of list) {
+          yield { pid: child.pid, folders: [child.folder], limits, fail: () => discardIdle(child) };
+        }
+      }
+    },
+    hasVersion: (workspace_id, version_id) =>
+      [...children].some((child) => child.key?.startsWith(`${workspace_id}\n${version_id}\n`)),
+    replenish,
+    stats() {
+      let warm = 0;
+      for (const list of idle.values()) warm += list.length;
+      return { idle: warm, blank: blank.length, started_total };
+    },
+    close() {
+      closed = true;
+      shortage.stop();
+    },
+    async destroy() {
+      await Promise.all([...children].map((child) => child.destroy()));
+    },
+  };
+}

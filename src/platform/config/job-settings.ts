@@ -1,0 +1,202 @@
+/** The settings of the process that concern jobs: how many run, for how long, within which limits and walls. */
+import { availableParallelism } from "node:os";
+import type { Setting } from "./setting.ts";
+
+const cores = availableParallelism();
+
+export const JOB_SETTINGS = {
+  workers: {
+    variable: "SVC_WORKERS",
+    kind: "number",
+    // More than there are cores: most scripts wait for something, and short ones for the server's next word.
+    default: Math.max(4, cores * 4),
+    meaning: "jobs that run at once",
+  },
+  worker_tags: {
+    variable: "SVC_WORKER_TAGS",
+    kind: "text",
+    default: undefined,
+    meaning: "tags, comma separated, of the only jobs that this process runs; default: its group's, else all",
+  },
+  worker_group: {
+    variable: "SVC_WORKER_GROUP",
+    kind: "text",
+    default: "default",
+    meaning: "group of workers that this process belongs to",
+  },
+  lease_s: {
+    variable: "SVC_LEASE_S",
+    kind: "number",
+    default: 30,
+    least: 1,
+    meaning: "seconds without a sign of life after which a worker's jobs are given to another (PostgreSQL)",
+  },
+  max_children: {
+    variable: "SVC_MAX_CHILDREN",
+    kind: "number",
+    default: Math.max(8, cores * 8),
+    meaning: "script processes kept, running or warm",
+  },
+  blank_children: {
+    variable: "SVC_BLANK_CHILDREN",
+    kind: "number",
+    default: 2,
+    meaning: "script processes started ahead",
+  },
+  child_idle_s: {
+    variable: "SVC_CHILD_IDLE_S",
+    kind: "number",
+    default: 300,
+    meaning: "seconds after which an idle warm process ends",
+  },
+  job_timeout_s: {
+    variable: "TIMEOUT",
+    kind: "number",
+    default: 3600,
+    meaning: "seconds a job may run when nothing else is said",
+  },
+  max_timeout_s: {
+    variable: "MAX_TIMEOUT",
+    kind: "number",
+    default: 604_800,
+    meaning: "most seconds a job may ask for",
+  },
+  wait_result_s: {
+    variable: "TIMEOUT_WAIT_RESULT",
+    kind: "number",
+    default: 600,
+    meaning: "seconds a synchronous call waits",
+  },
+  max_waiting_calls: {
+    variable: "SVC_MAX_WAITING_CALLS",
+    kind: "number",
+    default: 2_000,
+    meaning: "synchronous calls that may wait for a free slot; more are told to come back later (503)",
+  },
+  queue_limit: {
+    variable: "QUEUE_LIMIT_WAIT_RESULT",
+    kind: "number",
+    default: 0,
+    meaning: "queued jobs beyond which synchronous calls are refused; 0 means no limit",
+  },
+  retention_s: {
+    variable: "JOB_RETENTION_SECS",
+    kind: "number",
+    default: 2_592_000,
+    meaning: "seconds for which completed jobs are kept with their logs; 0 keeps them for good",
+  },
+  audit_retention_s: {
+    variable: "SVC_AUDIT_RETENTION_S",
+    kind: "number",
+    default: 31_536_000,
+    meaning: "seconds for which audit rows are kept; 0 keeps them for good",
+  },
+  drain_s: {
+    variable: "SVC_DRAIN_S",
+    kind: "number",
+    default: 10,
+    meaning: "seconds running jobs get to finish at shutdown before they go back to the queue",
+  },
+  drain_delay_s: {
+    variable: "SVC_DRAIN_DELAY_S",
+    kind: "number",
+    default: 0,
+    meaning:
+      "seconds at shutdown in which health fails and all else goes on, for load balancers to send calls elsewhere",
+  },
+  job_proxy_credentials: {
+    variable: "SVC_JOB_PROXY_CREDENTIALS",
+    kind: "text",
+    default: "off",
+    oneOf: ["on", "off"],
+    meaning:
+      "on gives scripts the user and password that http_proxy and https_proxy hold; else they get the rest",
+  },
+  max_body_mb: {
+    variable: "REQUEST_SIZE_LIMIT",
+    kind: "number",
+    default: 200,
+    meaning: "largest request body, in MB",
+  },
+  max_upload_mb: {
+    variable: "SVC_MAX_UPLOAD_MB",
+    kind: "number",
+    default: 0,
+    meaning: "largest file sent to the object storage, in MB; 0 means no limit",
+  },
+  max_log_mb: {
+    variable: "SVC_MAX_LOG_MB",
+    kind: "number",
+    default: 10,
+    meaning: "largest log kept of one job, in MB",
+  },
+  max_result_mb: {
+    variable: "SVC_MAX_RESULT_MB",
+    kind: "number",
+    default: 64,
+    meaning: "largest result of one job, in MB",
+  },
+  max_stream_mb: {
+    variable: "SVC_MAX_STREAM_MB",
+    kind: "number",
+    default: 64,
+    meaning: "largest result stream of one job, in MB; a job that streams more fails",
+  },
+  sandbox: {
+    variable: "SVC_SANDBOX",
+    kind: "text",
+    default: "auto",
+    oneOf: ["auto", "required", "off", "bwrap"],
+    meaning:
+      "walls around scripts: auto (what this machine offers), required (no job runs without Landlock), bwrap (own processes and mounts too), off",
+  },
+  sandbox_read: {
+    variable: "SVC_SANDBOX_READ",
+    kind: "text",
+    default: "",
+    meaning: "folders beside the system's that scripts may read, with commas",
+  },
+  sandbox_write: {
+    variable: "SVC_SANDBOX_WRITE",
+    kind: "text",
+    default: "",
+    meaning: "folders beside their own that scripts may write, with commas",
+  },
+  sandbox_ports: {
+    variable: "SVC_SANDBOX_PORTS",
+    kind: "text",
+    default: "",
+    meaning: "the only TCP ports scripts may connect to, with commas; default: any (Linux 6.7 or newer)",
+  },
+  job_uids: {
+    variable: "SVC_JOB_UIDS",
+    kind: "text",
+    default: "",
+    meaning:
+      "user ids scripts run under when the server is root, first-last; default: a range that is free; off: as root (Linux)",
+  },
+  job_memory_mb: {
+    variable: "SVC_JOB_MEMORY_MB",
+    kind: "number",
+    default: 1_024,
+    meaning: "memory a job may use when its script says nothing else, in MB; 0 means no limit (Linux)",
+  },
+  job_processes: {
+    variable: "SVC_JOB_PROCESSES",
+    kind: "number",
+    default: 256,
+    meaning: "processes a job may run at once; 0 means no limit (Linux)",
+  },
+  job_cpu_s: {
+    variable: "SVC_JOB_CPU_S",
+    kind: "number",
+    default: 0,
+    meaning: "seconds of processor time a job may take, all its processes together; 0 means no limit (Linux)",
+  },
+  job_disk_mb: {
+    variable: "SVC_JOB_DISK_MB",
+    kind: "number",
+    default: 4_096,
+    meaning: "room a job's folder and each file it writes may take, in MB; 0 means no limit (Linux)",
+  },
+} as const satisfies Record<string, Setting>;
